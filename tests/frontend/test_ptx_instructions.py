@@ -20,6 +20,7 @@ from mmsim.frontend.ptx.instructions import INSTRUCTIONS, computed
 from mmsim.frontend.ptx.module import Instruction, Where
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered
+from tests.kit.runs.paths import run_along
 
 AT = Place("k", "k.ptx", 1)
 LANES = 768
@@ -840,11 +841,12 @@ def operands(type_, position):
     return found
 
 
-def program():
-    """A program with all cases: each reads its operands and stores its results."""
+def program(names):
+    """A program with these cases: each reads its operands and stores its results."""
     lane = ir.ThreadField("id")
     parameters, body, variables, outputs = {}, [], [], {}
-    for number, (name, (sources, targets, *_)) in enumerate(CASES.items()):
+    for number, name in enumerate(names):
+        sources, targets, *_ = CASES[name]
         given = []
         for position, type_ in enumerate(sources):
             if type_[0] == "=":
@@ -886,20 +888,33 @@ def in_array(words, type_):
     return np.array(words, f"u{width // 8}").view(DTYPES[type_])
 
 
-@cache
-def runs():
-    """The results of all cases on both engines, as bits."""
-    made, parameters, outputs = program()
+def results_of(names, paths):
+    """The results of cases on each path of the engines, as bits."""
+    made, parameters, outputs = program(names)
     given = [in_array(operands(type_, int(name[-1])), type_) for name, type_ in parameters.items()]
     blank = [np.zeros(LANES, DTYPES[type_]) for _, _, type_ in outputs.values()]
     found = {}
-    for engine in ("events", "array"):
-        run = mm.DMM(32, 2).run(made, *given, *blank, threads=LANES, engine=engine)
-        found[engine] = {
+    for path in paths:
+        arguments, sizes = (made, *given, *blank), {"threads": LANES}
+        if path == "events":
+            run = mm.DMM(32, 2).run(*arguments, engine=path, **sizes)
+        else:
+            run = run_along(path, *arguments, machine=mm.DMM(32, 2), **sizes)
+        found[path] = {
             (name, k): run.arrays[array].view(f"u{run.arrays[array].itemsize}").tolist()
             for array, (name, k, _) in outputs.items()
         }
     return found
+
+
+@cache
+def runs():
+    return results_of(CASES, ("events", "interpreted"))
+
+
+@cache
+def compiled_runs():
+    return results_of(COMPILED, ("plain", "fused"))
 
 
 def order(word, bits):
@@ -934,18 +949,38 @@ def expected(name):
     ]
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_an_instruction(name):
+def compare(name, found):
+    """Compare the results of a case on each path with the right ones."""
     _, targets, _, nan, close = CASES[name]
     columns, right = expected(name)
-    for engine, results in runs().items():
+    for path, results in found.items():
         for k, type_ in enumerate(targets):
             for lane, word in enumerate(results[name, k]):
                 wanted = right[lane][k]
                 assert agrees(word, wanted, nan, close, WIDTH[type_]), (
-                    f"{engine}: {[column[lane] for column in columns]} gives {word:#x}, "
+                    f"{path}: {[column[lane] for column in columns]} gives {word:#x}, "
                     f"not {wanted:#x}"
                 )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_instruction(name):
+    compare(name, runs())
+
+
+COMPILED = [
+    *("add.s32", "mul.hi.u32", "mul.hi.s64", "mad.lo.s32", "div.s32", "rem.u64", "shl.b32"),
+    *("shr.s32", "bfe.s32", "bfi.b32", "prmt.b32", "shf.l.wrap.b32", "addc.cc.u64", "min.u32"),
+    *("setp.lt.s32", "selp.b32", "mov.b32 of float", "mov.b32 as float", "fma.rn.f32"),
+    *("add.rn.f32", "max.f32", "cvt.rni.s32.f32", "cvt.rzi.u64.f64", "cvt.rn.f32.s32"),
+    *("copysign.f32", "popc.b32"),
+]
+"""Cases that the compiled engine has to take, as they are frequent."""
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_a_frequent_instruction_is_compiled(name):
+    compare(name, compiled_runs())
 
 
 def test_every_row_is_tested():
