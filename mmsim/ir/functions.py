@@ -52,14 +52,10 @@ def _lgamma(x: float) -> float:
     return math.inf if x <= 0 and (math.isinf(x) or x == math.floor(x)) else math.lgamma(x)
 
 
-def _fused(x: float, y: float, z: float, is_single: bool) -> float:
-    """x * y + z, rounded once."""
-    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)):
-        return x * y + z
+def _fused(x: float, y: float, z: float) -> float:
+    """x * y + z of finite numbers, rounded once."""
     exact = Fraction(x) * Fraction(y) + Fraction(z)
-    if exact == 0:
-        return x * y + z  # IEEE 754 gives its sign
-    return round_to_single(exact) if is_single else round_to_double(exact)
+    return round_to_double(exact) if exact else x * y + z  # IEEE 754 gives the sign of a zero
 
 
 def round_to_double(exact: Fraction) -> float:
@@ -70,27 +66,59 @@ def round_to_double(exact: Fraction) -> float:
         return math.inf if exact > 0 else -math.inf
 
 
-def round_to_single(exact: Fraction) -> float:
-    """The same in single precision.
+def _sum(x: Array, y: Array) -> tuple[Array, Array]:
+    """The rounded sum of doubles, and the exact rest (D. Knuth, TAOCP 2, 4.2.2)."""
+    total = x + y
+    other = total - x
+    return total, (x - (total - other)) + (y - other)
 
-    Rounding twice could go wrong half way between two floats. So the number is first rounded to a
-    double whose last bit says whether anything was cut off.
+
+def _oddly(total: Array, rest: Array) -> Array:
+    """A sum whose last bit says that there is a rest, so that it can be rounded again."""
+    total = np.asarray(total)
+    is_even = (total.view(np.int64) & 1) == 0
+    end = np.where(rest > 0, np.inf, -np.inf)
+    changes = np.isfinite(total) & (rest != 0) & is_even
+    return np.where(changes, np.nextafter(total, end), total)
+
+
+def _halves(x: Array) -> tuple[Array, Array]:
+    """A double as a sum of two numbers of 26 bits (G. Veltkamp)."""
+    scaled = x * (2.0**27 + 1)
+    high = scaled - (scaled - x)
+    return high, x - high
+
+
+def _fused_doubles(x: Array, y: Array, z: Array) -> Array:
+    """x * y + z, rounded once, of doubles without products or rests that are too small or large.
+
+    S. Boldo, G. Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms using
+    rounding to odd" (IEEE Trans. Computers 57, 2008), Fig. 6.
     """
-    near = round_to_double(exact)
-    if math.isfinite(near) and Fraction(near) != exact:
-        down = near if Fraction(near) < exact else math.nextafter(near, -math.inf)
-        bits = int(np.float64(down).view(np.int64))
-        near = down if bits & 1 else math.nextafter(down, math.inf)
-    with np.errstate(all="ignore"):
-        return float(np.float32(near))
+    product, (a, b), (c, d) = x * y, _halves(x), _halves(y)
+    low = ((a * c - product) + a * d + b * c) + b * d
+    first, rest = _sum(z, low)
+    total, more = _sum(product, first)
+    return np.asarray(total + _oddly(*_sum(rest, more)))
 
 
 def fma(x: Array, y: Array, z: Array) -> Array:
     """x * y + z, rounded once."""
     dtype = np.asarray(x).dtype
-    is_single = dtype == np.float32
-    whole = np.frompyfunc(lambda a, b, c: _fused(float(a), float(b), float(c), is_single), 3, 1)
-    return np.asarray(whole(x, y, z)).astype(dtype)
+    x, y, z = np.broadcast_arrays(*(np.asarray(one, np.float64) for one in (x, y, z)))
+    product = x * y
+    if dtype == np.float32:  # the product is exact
+        return _oddly(*_sum(product, z)).astype(dtype)
+    found = np.asarray(product + z)
+    sizes = np.abs([x, y, z, product])
+    is_zero = np.zeros_like(sizes, np.bool_)
+    is_zero[2] = z == 0
+    is_safe = (is_zero | ((sizes > 2.0**-900) & (sizes < 2.0**900))).all(axis=0)
+    found = np.where(is_safe, _fused_doubles(x, y, z), found)
+    slow = np.isfinite(sizes[:3]).all(axis=0) & (x != 0) & (y != 0) & ~is_safe
+    for lane in map(tuple, np.argwhere(slow)):
+        found[lane] = _fused(float(x[lane]), float(y[lane]), float(z[lane]))
+    return found
 
 
 def _unsigned(x: Array) -> Array:
@@ -215,7 +243,7 @@ FUNCTIONS: dict[str, Row] = {
         for name in ("sqrt", "floor", "ceil", "trunc")
     },
     "fabs": _numpys("fabs", exact=True, numba="abs", js="Math.abs(x)"),
-    "copysign": _numpys("copysign", exact=True, js="copySign(x, y)"),
+    "copysign": _numpys("copysign", exact=True, numba="np.copysign", js="copySign(x, y)"),
     "fmod": _numpys("fmod", exact=True, js="x % y"),
     "nextafter": _numpys("nextafter", exact=True, js="nextAfter(x, y, bits)"),
     **{
@@ -229,7 +257,10 @@ FUNCTIONS: dict[str, Row] = {
     "remainder": _of_floats(
         2, _by_element(math.remainder), "remainder", exact=True, js="remainderOf(x, y)"
     ),
-    "fma": _of_floats(3, fma, "fma", exact=True, own=True, js="fusedOf(x, y, z, bits)"),
+    "rint": _of_floats(1, np.rint, "rint", exact=True, numba="np.rint", js="nearestWhole(x)"),
+    "fma": _of_floats(
+        3, fma, "fma", exact=True, own=True, numba="fused_single", js="fusedOf(x, y, z, bits)"
+    ),
     **{name: _numpys(name, js=f"Math.{name}(x)") for name in OF_NUMPY},
     "exp2": _numpys("exp2", js="powerC(2, x)"),
     "log": _numpys("log", js="logOf(x)"),

@@ -44,9 +44,10 @@ class Row:
     precedence, `rank`; C takes a signed number for its bits if `signed`, and if `from_top`, the
     result of a narrow number depends on the width of the word around it. `numba` is its name in the
     text for Numba: of an operator, the function for 64 bits that has a value for all operands.
-    Numba lacks functions without one. `js` is its text in JavaScript for the operands x, y, z of
-    `bits` bits: of a function the whole expression, of others the beginning of a function's name
-    for the types that JavaScript's own `sign` doesn't fit (see `mmsim/javascript/operators.js`).
+    Numba lacks functions without one, and a name that ends in _single is for float32 alone. `js` is
+    its text in JavaScript for the operands x, y, z of `bits` bits: of a function the whole
+    expression, of others the beginning of a function's name for the types that JavaScript's own
+    `sign` doesn't fit (see `mmsim/javascript/operators.js`).
 
     `refused` names the check of the right operand; of a check it is the message. A check passes a
     number if `compute(x, 0)` doesn't hold. `checked` computes, and refuses results. With right

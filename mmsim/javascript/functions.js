@@ -37,6 +37,9 @@ export const floatOfBits = (x, bits) => {
   return REREAD.getFloat32(0);
 };
 
+/** The nearest whole number, the even one of two. */
+export const nearestWhole = (x) => (Math.abs(x) < 2 ** 52 ? copySign(Math.abs(x) + 2 ** 52 - 2 ** 52, x) : x);
+
 /** The remainder of IEEE 754, of the nearest quotient; as Python's `math.remainder`. */
 export const remainderOf = (x, y) => {
   if (Number.isFinite(x) && Number.isFinite(y)) {
@@ -301,6 +304,6 @@ export const lgammaOf = (x) => {
 
 /** The functions that the text of an expression may call. */
 export const OF_FUNCTIONS = {
-  isInfinite, copySign, nextAfter, integerOfBits, floatOfBits, remainderOf, fusedOf, hypotOf, absoluteComplex, popc,
-  clz, ffs, brev, logOf, erfOf, erfcOf, gammaOf, lgammaOf, powerC, powerFloat, finitePowerFloat,
+  isInfinite, copySign, nextAfter, integerOfBits, floatOfBits, nearestWhole, remainderOf, fusedOf, hypotOf, absoluteComplex,
+  popc, clz, ffs, brev, logOf, erfOf, erfcOf, gammaOf, lgammaOf, powerC, powerFloat, finitePowerFloat,
 };

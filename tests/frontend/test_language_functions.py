@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -84,6 +85,37 @@ def test_fma_rounds_once():
     assert evaluate("mm.fma(x, x, z)", x=x, z=z) == [2.0**-60]
     single = evaluate("mm.fma(mm.float32(x), x, y)", x=[1 + 2.0**-12], y=[2.0**-60])
     assert single == [float(np.float32(1 + 2.0**-11 + 2.0**-23))]  # past the middle, by y
+
+
+def rounded_once(x, y, z):
+    """x * y + z by exact fractions."""
+    if not all(map(math.isfinite, (x, y, z))):
+        return x * y + z
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    try:
+        return exact.numerator / exact.denominator if exact else x * y + z
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
+def test_fma_of_doubles_is_the_nearest_number_to_the_exact_one():
+    author = np.random.default_rng(1)
+    edges = [*NUMBERS, 5e-324, -5e-324, 2.0**-900, 2.0**900, 1 + 2.0**-52, 1 - 2.0**-53]
+    x, y, z = author.standard_normal((3, 4000)) * 2.0 ** author.integers(-60, 60, (3, 4000))
+    ends = 2.0 ** author.integers(-56, 57, 4000)  # around the last bits of the product
+    rows = [
+        np.array(list(itertools.product(edges, repeat=3))),
+        author.integers(0, 2**64, (4000, 3), np.uint64).view(float),
+        np.transpose([x, y, -(x * y) * (1 + author.integers(-3, 4, 4000) * 2.0**-52) * ends]),
+        author.integers(-(2**27), 2**27, (4000, 3)) * 2.0 ** author.integers(-540, -440, (4000, 3)),
+        np.transpose([x, y, z]),
+    ]
+    for x, y, z in (row.T for row in rows):
+        with np.errstate(all="ignore"):
+            found = fma(x, y, z)
+            right = np.array([rounded_once(*map(float, one)) for one in zip(x, y, z, strict=True)])
+        same = (found == right) & (np.signbit(found) == np.signbit(right))
+        assert (same | (np.isnan(found) & np.isnan(right))).all()
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])

@@ -21,7 +21,7 @@ from tests.kit.runs.paths import run_along
 PACKAGE = Path(mm.__file__).parent
 HALVES = np.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.0, 7.25, 1e300])
 ROW = Row(1, np.rint, "rint", takes="float", exact=True, numba="np.rint")
-"""A function that the language lacks: to the nearest whole number."""
+"""A function to the nearest whole number, under a name that the language lacks."""
 
 
 def powers_of_ten(T, x, out):
@@ -81,14 +81,28 @@ def test_a_power_of_ten_belongs_to_programs():
 def test_one_row_gives_every_backend_a_function(monkeypatch, tmp_path):
     from mmsim.gpu import kernel
 
-    monkeypatch.setitem(FUNCTIONS, "rint", ROW)
-    program = calling("rint")
+    monkeypatch.setitem(FUNCTIONS, "nearest", ROW)
+    program = calling("nearest")
     found = results(program, HALVES)
     made = kernel(program, HALVES, np.zeros(8), threads=8)
     assert "rint(" in made.source
     found["emulated"] = Emulated([made], tmp_path).run(0)["out"]
     for name, values in found.items():
         assert np.array_equal(values, np.rint(HALVES)), name
+
+
+@needs_compiler
+def test_the_nearest_whole_number_is_the_even_one_of_two(tmp_path):
+    from mmsim.gpu import kernel
+
+    program = calling("rint")
+    found = results(program, HALVES)
+    made = kernel(program, HALVES, np.zeros(8), threads=8)
+    found["emulated"] = Emulated([made], tmp_path).run(0)["out"]
+    right = [-2.0, -2.0, -0.0, 0.0, 2.0, 2.0, 7.0, 1e300]
+    for name, values in found.items():
+        assert values.tolist() == right, name
+        assert np.signbit(values[2]), name
 
 
 def test_one_row_gives_every_reader_an_operator(monkeypatch):
@@ -122,6 +136,9 @@ OTHERS = {
     "frontend/numba/libdevice.py": NAMES,  # of the functions of libdevice
     "frontend/numba/library.py": {"isfinite", "isinf", "isnan", "log2"},  # of complex numbers
     "frontend/numba/words.py": {"brev", "cbrt", "clz", "ffs", "fma", "popc"},  # of numba.cuda
+    "frontend/ptx/instructions.py": {  # of PTX
+        *("brev", "clz", "copysign", "cos", "fma", "popc", "sin", "sqrt", "tanh"),
+    },
     "meaning/alone.py": {"sqrt"},  # Python's own, of a float
     "engines/array/fused/skeleton.py": {"popc", "clz", "ffs", "brev"},  # on unbounded integers
     "proof/evaluation.py": {"&", "^", "|"},  # of the numbers of lanes

@@ -101,7 +101,7 @@ _OF_DOUBLES: dict[str, tuple[str, Any]] = {
         if row.takes == "float" and row.result == "same"
     },
     "round": ("dd", half_away),
-    "rint nearbyint": ("dd", np.rint),
+    "nearbyint": ("dd", "rint"),
     "llrint": ("ld", lambda x: int(np.rint(x))),
     "llround": ("ld", lambda x: int(half_away(x))),
     "fmax": ("ddd", np.fmax),

@@ -17,7 +17,7 @@ import numpy as np
 
 from mmsim.engines.array.fused.analysis import READER, Analysis, CannotFuse
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, FLOAT, HALF, INT, UNSIGNED, Type, is_int, limits, part
+from mmsim.ir.dtypes import BOOL, FLOAT, HALF, INT, SINGLE, UNSIGNED, Type, is_int, limits, part
 from mmsim.ir.lower import unchecked
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
@@ -410,8 +410,8 @@ def call(op: str, row: Row, type_: Type, *texts: str) -> str:
         return f"{name}(0)" if op == "imag" else text
     if row.takes == "complex":
         return f"{name}(complex_conjugate({text}))" if row.result == "same" else f"{text}.{op}"
-    if not row.numba:
-        raise CannotFuse(f"the function {op}")
+    if not row.numba or (row.numba.endswith("_single") and type_ != SINGLE):
+        raise CannotFuse(f"the function {op} of {name}")
     text = f"{row.numba}({', '.join(texts)})"
     is_rounded = row.numba.startswith("np.") and row.result == "same"
     return f"{name}({text})" if is_rounded else text

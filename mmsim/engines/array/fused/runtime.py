@@ -132,6 +132,19 @@ def float_floor_divide(x: float, y: float) -> float:
 
 
 @compiled
+def fused_single(x: np.float32, y: np.float32, z: np.float32) -> np.float32:
+    """x * y + z, rounded once: the last bit of the sum of doubles says whether there is a rest."""
+    product, addend = np.float64(x) * np.float64(y), np.float64(z)
+    total = product + addend
+    other = total - product
+    rest = (product - (total - other)) + (addend - other)
+    bits = np.float64(total).view(np.int64)
+    if rest != 0 and np.isfinite(total) and bits & 1 == 0:
+        bits += 1 if (rest > 0) == (total > 0) else -1
+    return np.float32(np.int64(bits).view(np.float64))
+
+
+@compiled
 def unsigned_shift_left(x: np.uint64, y: np.uint64) -> np.uint64:
     """x << y of unsigned 64 bits."""
     return np.uint64(0) if y > np.uint64(63) else np.uint64(x << y)
