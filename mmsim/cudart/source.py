@@ -43,7 +43,7 @@ class Source:
     @cached_property
     def module(self) -> Module:
         """The module that the PTX describes."""
-        from mmsim.frontend.ptx.text import read  # type: ignore[import-not-found]  # not yet there
+        from mmsim.frontend.ptx.text import read
 
         found: Module = read(self.compiled.ptx)
         return found
@@ -64,7 +64,7 @@ class Source:
         """The program of a kernel."""
         entry = self.kernel(name).name
         if entry not in self._programs:
-            from mmsim.frontend.ptx.kernel import PtxProgram  # type: ignore[import-not-found]  # the same
+            from mmsim.frontend.ptx.kernel import PtxProgram
 
             file = self.file if is_ptx(self.code) else f"{self.file}.ptx"
             self._programs[entry] = PtxProgram(

@@ -64,14 +64,14 @@ class Places:
         """The names of the kernel's parameters in the source; argument_1, ... if unknown."""
         numbered = [f"argument_{number}" for number, _ in enumerate(parameters, 1)]
         for _, lines in self._files.values():
-            found = _declared("\n".join(lines), plain_name(self.kernel))
-            if found is not None and len(found) == len(parameters) == len(set(found)):
+            found = _declared("\n".join(lines), plain_name(self.kernel), len(parameters))
+            if found is not None:
                 return found
         return numbered
 
 
-def _declared(text: str, name: str) -> list[str] | None:
-    """The names of the parameters of a kernel that a text defines; None if it doesn't."""
+def _declared(text: str, name: str, count: int) -> list[str] | None:
+    """The names of the parameters of a function with a body in a text; None if it has none."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
     for match in re.finditer(rf"\b{re.escape(name)}\s*\(", text):
         depth, at = 1, match.end()
@@ -82,14 +82,11 @@ def _declared(text: str, name: str) -> list[str] | None:
             if letter == "," and depth == 1:
                 cuts.append(at)
             at += 1
-        before = text[: match.start()].rsplit(";", 1)[-1].rsplit("}", 1)[-1]
-        if "__global__" not in before:
-            continue
         cuts.append(at - 1)
         names = [_last_name(text[one + 1 : other]) for one, other in pairwise(cuts)]
-        if all(names):
-            return [one for one in names if one]
-        return [] if len(names) == 1 and not text[cuts[0] + 1 : cuts[1]].strip() else None
+        known = [one for one in names if one is not None]
+        if text[at:].lstrip().startswith("{") and len(known) == len(names) == len({*names}) == count:
+            return known
     return None
 
 

@@ -23,6 +23,8 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
 from mmsim.ir.walk import numbered
 
+WIDEST = 16
+"""The bytes of the widest access."""
 APART = 1 << 40
 """The bytes between the first addresses of two arrays."""
 
@@ -385,7 +387,7 @@ def bytes_of(variable: Variable, memory: dict[str, npt.NDArray[np.uint8]]) -> np
                 "number in the model; pass the array as an argument"
             )
         size = (variable.count or 0) * size_of(variable.type)
-        held = np.zeros(size, np.uint8)
+        held = np.zeros(-(-size // WIDEST) * WIDEST, np.uint8)
         if variable.initial:
             held[: len(variable.initial)] = np.frombuffer(variable.initial, np.uint8)
         memory[variable.name] = held

@@ -440,6 +440,9 @@ class Lowering:
         assert isinstance(base, Register)
         number = self.operand(base, "b64", place)
         chosen: ir.Block = ()
+        if not kind.arrays:
+            message = "ValueError: the address {} lies in no array"
+            chosen = (ir.Return(place, message, number),)
         for array in arrays:  # from the lowest address on: the last that begins below it
             first = array.base + (GENERIC.get(array.space, 0) if space_of(one) == "generic" else 0)
             offset = self.temporary()

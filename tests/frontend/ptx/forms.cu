@@ -132,7 +132,7 @@ KERNEL twice(int *a, int *b)
 
 KERNEL outside(int *a, int n)
 {
-    a[threadIdx.x + n] = 1;
+    a[(int)threadIdx.x + n] = 1;
 }
 
 KERNEL stops(int *a)
