@@ -21,13 +21,17 @@ IS_PTX = re.compile(r"^\s*\.version\s", re.MULTILINE)
 
 @dataclass(eq=False)
 class Source:
-    """Code in a file, or as text that messages name as if it lay in `file`."""
+    """Code in a file, or as text that messages name as if it lay in `file`.
+
+    Its kernels share `_memory`, the bytes of the module's variables.
+    """
 
     code: str
     file: str
     options: tuple[str, ...]
     expressions: tuple[str, ...] = ()
     _programs: dict[str, Late] = field(default_factory=dict)
+    _memory: dict[str, Any] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
         """The code alone; another process compiles it again."""
@@ -68,7 +72,12 @@ class Source:
 
             file = self.file if is_ptx(self.code) else f"{self.file}.ptx"
             self._programs[entry] = PtxProgram(
-                self.module, entry, text=self.texts(), ptx=self.compiled.ptx, file=file
+                self.module,
+                entry,
+                text=self.texts(),
+                ptx=self.compiled.ptx,
+                file=file,
+                memory=self._memory,
             )
         return self._programs[entry]
 

@@ -53,10 +53,11 @@ class Doubling(Program):
 
     parsed_late = True
 
-    def __init__(self, module, name, *, text, ptx, file):
+    def __init__(self, module, name, *, text, ptx, file, memory):
         super().__init__(doubled.function, doubled.code)
         self.name, self.text, self.bytes = name, text, 0
         self.of = ptx, file
+        assert memory == {}
 
     def with_shared(self, dynamic_bytes):
         self.bytes = dynamic_bytes

@@ -6,13 +6,15 @@ arguments in variables of the space `param`, from which the function loads them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from warnings import warn_explicit
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.ptx.module import (
     Address,
     Function,
+    Immediate,
     Instruction,
     Label,
     Module,
@@ -22,10 +24,13 @@ from mmsim.frontend.ptx.module import (
     Symbol,
     Variable,
     Vector,
+    Where,
 )
 
 STOPS = ("__assertfail",)
 """Functions of the device that end the kernel with an error."""
+WITHOUT_EFFECT = {"vprintf": "printf"}
+"""Functions of the device that a model leaves out, and their names in C++."""
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
@@ -39,18 +44,18 @@ class Flat:
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def flattened(module: Module, kernel: Function, file: str) -> Flat:
+def flattened(module: Module, kernel: Function, place_of: Callable[[Where], Place]) -> Flat:
     """The kernel with all calls inlined. Raises `LanguageError` for what can't be inlined."""
     flat = Flat()
-    flat.body = list(_Inliner(module, flat, file).body(kernel, "", {}, (kernel.name,)))
+    flat.body = list(_Inliner(module, flat, place_of).body(kernel, "", {}, (kernel.name,)))
     return flat
 
 
 class _Inliner:
-    def __init__(self, module: Module, flat: Flat, file: str) -> None:
+    def __init__(self, module: Module, flat: Flat, place_of: Callable[[Where], Place]) -> None:
         self.module = module
         self.flat = flat
-        self.file = file
+        self.place_of = place_of
         self.calls = 0
 
     def body(
@@ -124,6 +129,16 @@ class _Inliner:
         callee = next(part for part in one.operands if not isinstance(part, Vector))
         if not isinstance(callee, Symbol):
             raise self.refused(one, "a call of a function that a register names", "call it by name")
+        if callee.name in WITHOUT_EFFECT:
+            place = self.place_of(one.where)
+            text = f"{place}: {WITHOUT_EFFECT[callee.name]} does nothing in the model"
+            warn_explicit(text, UserWarning, place.file, place.line)
+            for result in vectors[0].parts:
+                assert isinstance(result, Symbol)
+                slot = f"{slots.get(result.name, result.name)}_0_32"
+                self.flat.registers[slot] = "b32"
+                yield replace(one, name=("mov", "b32"), operands=(Register(slot), Immediate(0)))
+            return
         if callee.name in STOPS:
             yield replace(one, name=("trap",), operands=())
             return
@@ -178,4 +193,4 @@ class _Inliner:
             yield replace(one, name=("mov", f"b{width}"), operands=operands)
 
     def refused(self, one: Instruction, what: str, advice: str) -> LanguageError:
-        return LanguageError(what, Place(self.file, self.file, one.where.ptx), advice)
+        return LanguageError(what, self.place_of(one.where), advice)

@@ -77,7 +77,6 @@ class PtxProgram(Program):
         self._dynamic_bytes = dynamic_bytes
         super().__init__(_named(plain_name(name)), self._places.of(kernel.where))
         self._returns = None
-        self._file = file
         self._specialized: dict[tuple[Any, ...], tuple[Program, Slots]] = {}
 
     @property
@@ -122,7 +121,7 @@ class PtxProgram(Program):
         kernel = self._kernel
         if kernel.body is None:
             raise MMSimError(f"the kernel {self.name!r} is declared, but has no body")
-        flat = flattened(self._module, kernel, self._file)
+        flat = flattened(self._module, kernel, self._places.of)
         place = self._places.of(kernel.where)
         arrays = {array.name: array for array in binding.arrays}
         variables: dict[str, str] = {}

@@ -188,12 +188,42 @@ def _active(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.S
 
 
 REDUCING = {"add": "+", "min": "min", "max": "max", "and": "&", "or": "|", "xor": "^"}
+"""The operators of redux."""
 
 
 def _reduction(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
-    """redux: in five steps, each with the lanes at a distance. Inactive lanes must not be asked."""
-    raise refused(one, "is not modelled", place, "write the steps with __shfl_xor_sync")
-    yield
+    """redux: the values of all active lanes together, lane after lane."""
+    target, value, *_ = one.operands
+    type_ = one.name[-1]
+    op = next((name for name in REDUCING if name in one.name), "")
+    if not op or type_[0] == "f":
+        raise refused(one, "is not modelled", place, "write the steps with __shfl_xor_sync")
+    active, lane, total, asked, other = (lowering.temporary() for _ in range(5))
+    sign = "" if type_[0] == "s" else "u"
+    own = cast(f"{sign}int32", lowering.operand(value, type_, place), place)
+    bit = ir.Binary(">>", ir.Var(active, place), ir.Var(lane, place), place)
+    takes_part = ir.Compare("!=", ir.Binary("&", bit, ir.Const(1), place), ir.Const(0), place)
+    source = ir.Choose(takes_part, ir.Var(lane, place), ir.ThreadField("lane"))
+    lowest = _lowest_bit(ir.Var(active, place), place)
+    is_more = ir.Compare("!=", ir.Var(lane, place), lowest, place)
+    joined = ir.Binary(REDUCING[op], ir.Var(total, place), ir.Var(other, place), place)
+    add = ir.Assign(total, cast(f"{sign}int32", joined, place), place)
+    taken = ir.If(ir.Logic("and", takes_part, is_more), (add,), (), place)
+    yield ir.Exchange(active, "active_mask", (), place)
+    yield ir.Exchange(total, "shuffle", (own, lowest), place)
+    body: ir.Block = (
+        ir.Assign(asked, source, place),
+        ir.Exchange(other, "shuffle", (own, ir.Var(asked, place)), place),
+        taken,
+    )
+    yield ir.For(lane, ir.Const(0), WIDTH, ir.Const(1), body, place)
+    held = lowering.held(target.name) if isinstance(target, Register) else "int32"
+    yield from lowering.assign(target, cast(held, ir.Var(total, place), place), place)
+
+
+def _lowest_bit(mask: ir.Expr, place: Place) -> ir.Expr:
+    """The number of the lowest bit of a mask."""
+    return ir.Binary("-", ir.Call("ffs", (mask,), place), ir.Const(1), place)
 
 
 STATEMENTS: dict[str, Statements] = {

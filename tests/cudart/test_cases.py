@@ -1,0 +1,83 @@
+"""Kernels of CUDA C++ with known results, through `RawModule`, on both engines."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim import cuda
+from mmsim.errors import LanguageError
+from tests.cudart.kernels.expected import CASES
+
+NOW = {name: case for name, case in CASES.items() if not case.later}
+MACHINE = mm.HMM(2, 32, 50, 5, bank_bytes=4)
+
+
+def kernel_of(case):
+    return mm.RawModule(code=case.ptx).get_function(case.entry)
+
+
+@pytest.mark.parametrize("case", NOW.values(), ids=NOW)
+def test_a_launch_leaves_the_expected_arrays(case):
+    args = case.arguments()
+    kernel_of(case)(case.grid, case.block, args, shared_mem=case.shared_mem)
+    case.check(args)
+
+
+@pytest.mark.parametrize("case", NOW.values(), ids=NOW)
+def test_both_engines_have_one_time_and_one_result(case):
+    program = kernel_of(case).program.with_shared(case.shared_mem)
+    found = []
+    for engine in ("array", "events"):
+        special = program.specialized(case.arguments())
+        how = {"grid": case.grid, "block": case.block, "schedule": "asynchronous"}
+        found.append(MACHINE.run(special.program, *special.args, engine=engine, **how))
+    array, events = found
+    assert array.time == events.time
+    assert array.accesses == events.accesses
+    for name, own in events.arrays.items():
+        assert np.array_equal(array.arrays[name], own, equal_nan=own.dtype.kind == "f")
+
+
+def test_kernels_of_a_module_share_its_variables():
+    code = """
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .global .u32 count = 3;
+    .visible .entry add() {
+        .reg .b32 %r<3>;
+        ld.global.u32 %r1, [count];
+        add.u32 %r2, %r1, 4;
+        st.global.u32 [count], %r2;
+        ret;
+    }
+    .visible .entry get(.param .u64 out) {
+        .reg .b32 %r<2>;
+        .reg .b64 %rd<2>;
+        ld.param.u64 %rd1, [out];
+        ld.global.u32 %r1, [count];
+        st.global.u32 [%rd1], %r1;
+        ret;
+    }
+    """
+    module = mm.RawModule(code=code)
+    out = np.zeros(1, np.int32)
+    for wanted in (7, 11):
+        module.get_function("add")(1, 1, ())
+        module.get_function("get")(1, 1, (out,))
+        assert out[0] == wanted
+
+
+def test_a_race_names_both_lines_of_the_source():
+    case = next(case for case in NOW.values() if case.function == "tiled")
+    ptx = case.ptx.replace("bar.sync", "// bar.sync")
+    kernel = mm.RawModule(code=ptx).get_function("tiled")
+    args = case.arguments()
+    report = MACHINE.check(kernel, *args, grid=case.grid, block=case.block)
+    assert [one.kind for one in report.findings][:1] == ["race"]
+
+
+def test_instructions_that_are_not_supported_name_the_line():
+    case = next(one for one in CASES.values() if one.later)
+    with pytest.raises(LanguageError, match="vprintf"), cuda.machine(MACHINE):
+        kernel_of(case)(case.grid, case.block, case.arguments())
