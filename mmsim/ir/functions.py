@@ -245,7 +245,7 @@ FUNCTIONS: dict[str, Row] = {
     "fabs": _numpys("fabs", exact=True, numba="abs", js="Math.abs(x)"),
     "copysign": _numpys("copysign", exact=True, numba="np.copysign", js="copySign(x, y)"),
     "fmod": _numpys("fmod", exact=True, js="x % y"),
-    "nextafter": _numpys("nextafter", exact=True, js="nextAfter(x, y, bits)"),
+    "nextafter": _numpys("nextafter", exact=True, numba="np.nextafter", js="nextAfter(x, y, bits)"),
     **{
         name: _numpys(name, exact=True, numba=f"np.{name}", result="bool", js=js)
         for name, js in (

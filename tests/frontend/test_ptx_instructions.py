@@ -109,10 +109,14 @@ def like(value):
     return np.float64(value if is_special(value) else math.copysign(1.0, value))
 
 
-def plus(x, y):
+def plus(x, y, mode="rn"):
+    """A sum; without a rest, its zero is negative if sums are rounded down."""
     finite = [value for value in (x, y) if not is_special(value) or value == 0]
+    zero = -0.0 if mode == "rm" else 0.0
     if len(finite) == 2 and not (x == 0 and y == 0):
-        return Fraction(x) + Fraction(y) or 0.0
+        return Fraction(x) + Fraction(y) or zero
+    if x == y == 0 and math.copysign(1, x) != math.copysign(1, y):
+        return zero
     return float(like(x) + like(y))
 
 
@@ -546,6 +550,16 @@ for KIND, REG in REGISTER.items():
         f"set.gtu.u32.{KIND}", TWO, "b32",
         lambda x, y, k=KIND: -COMPARED["gtu"](decoded(x, k), decoded(y, k)),
     )  # fmt: skip
+for MODE in ("rz", "rm", "rp"):
+    for KIND in ("f32", "f64"):
+        SUM = floats(KIND, lambda x, y, m=MODE: plus(x, y, m), MODE)
+        case(f"add.{MODE}.{KIND}", f"{KIND} {KIND}", KIND, SUM, KIND)
+        SUM = floats(KIND, lambda x, y, m=MODE: plus(x, -y, m), MODE)
+        case(f"sub.{MODE}.{KIND}", f"{KIND} {KIND}", KIND, SUM, KIND)
+    case(f"mul.{MODE}.f32", "f32 f32", "f32", floats("f32", times, MODE), "f32")
+    FUSED = floats("f32", lambda x, y, z, m=MODE: plus(times(x, y), z, m), MODE)
+    case(f"fma.{MODE}.f32", "f32 f32 f32", "f32", FUSED, "f32")
+    case(f"mad.{MODE}.f32", "f32 f32 f32", "f32", FUSED, "f32")
 for KIND in ("f16", "bf16"):
     case(
         f"setp.lt.{KIND}x2", "b32 b32", "pred pred",
@@ -973,7 +987,7 @@ COMPILED = [
     *("shr.s32", "bfe.s32", "bfi.b32", "prmt.b32", "shf.l.wrap.b32", "addc.cc.u64", "min.u32"),
     *("setp.lt.s32", "selp.b32", "mov.b32 of float", "mov.b32 as float", "fma.rn.f32"),
     *("add.rn.f32", "max.f32", "cvt.rni.s32.f32", "cvt.rzi.u64.f64", "cvt.rn.f32.s32"),
-    *("copysign.f32", "popc.b32"),
+    *("copysign.f32", "popc.b32", "fma.rm.f32", "add.rz.f64"),
 ]
 """Cases that the compiled engine has to take, as they are frequent."""
 
@@ -1003,7 +1017,8 @@ def given_as(name, sources, targets):
         ("vadd.u32", "b32 b32", "b32", r"mmsim has no instruction vadd\.u32"),
         ("add.weird.u32", "b32 b32", "b32", r"add\.weird\.u32 has \.weird, which"),
         ("add.b32", "b32 b32", "b32", r"add\.b32 has \.b32, which"),
-        ("add.rz.f32", "f32 f32", "f32", r"add\.rz\.f32 rounds towards 0; mmsim rounds"),
+        ("fma.rz.f64", "f64 f64 f64", "f64", r"fma\.rz\.f64 rounds towards 0; mmsim rounds"),
+        ("mul.rm.f64", "f64 f64", "f64", "rounds down; mmsim"),
         ("div.rm.f64", "f64 f64", "f64", "rounds down; mmsim"),
         ("sqrt.rp.f32", "f32", "f32", "rounds up; mmsim"),
         ("cvt.rz.f32.s64", "b64", "f32", "cvt.rz.f32.s64 rounds a 64-bit integer towards 0"),

@@ -29,7 +29,8 @@ MODES = {
     "rna": "halves away from 0",
     "rs": "at random",
 }
-"""The roundings that most instructions lack here."""
+"""The roundings to another number than the nearest one."""
+NEAREST = "mmsim rounds such results to the nearest number only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,43 @@ def _limited(form: Form, value: Value) -> Value:
     return value.greatest(low).least(high)
 
 
+def _directed(form: Form, x: Value, y: Value | None, z: Value) -> Value:
+    """x * y + z, or x + z, rounded as the name asks for.
+
+    The product of floats is an exact double. What its sum with z loses is a double, too
+    (D. Knuth, TAOCP 2, 4.2.2), and says with the sum on which side the nearest float lies.
+    """
+    mode = form.one_of(*MODES)
+    if mode not in ("rz", "rm", "rp") or (y is not None and form.type.bits != 32):
+        raise form.refuse(f"rounds {MODES[mode]}", NEAREST)
+    if mode == "rm":
+        up = replace(form, words=form.words - {"rm"} | {"rp"})
+        return -_directed(up, -x, y, -z)
+    near = x + z if y is None else x.call("fma", y, z)
+    product, addend = x.cast("float64"), z.cast("float64")
+    product = product if y is None else product * y.cast("float64")
+    total = product + addend
+    other = total - product
+    rest = (product - (total - other)) + (addend - other)
+    is_below, is_above = rest > 0.0, rest < 0.0
+    if form.type.bits == 32:
+        wide = near.cast("float64")
+        is_below = (wide < total) | (wide.equals(total) & is_below)
+        is_above = (wide > total) | (wide.equals(total) & is_above)
+    if mode == "rp":
+        return is_below.choose(near.call("nextafter", math.inf), near)
+    is_farther = ((near > 0.0) & is_above) | ((near < 0.0) & is_below)
+    return is_farther.choose(near.call("nextafter", 0.0), near)
+
+
+def _is_nearest(form: Form) -> bool:
+    """Return whether an instruction rounds to the nearest number, or is of integers."""
+    return not form.words & MODES.keys()
+
+
 def _added(form: Form, x: Value, y: Value, carry: Value | None = None) -> Results:
+    if not _is_nearest(form):
+        return _limited(form, _directed(form, x, None, y))
     total = x + y if carry is None else x + y + carry.cast("int64")
     if not form.has("cc"):
         return _limited(form, total)
@@ -144,6 +181,8 @@ def _added(form: Form, x: Value, y: Value, carry: Value | None = None) -> Result
 
 
 def _subtracted(form: Form, x: Value, y: Value, borrow: Value | None = None) -> Results:
+    if not _is_nearest(form):
+        return _limited(form, _directed(form, x, None, -y))
     rest = x - y if borrow is None else x - y - borrow.cast("int64")
     if not form.has("cc"):
         return _limited(form, rest)
@@ -155,6 +194,8 @@ def _subtracted(form: Form, x: Value, y: Value, borrow: Value | None = None) -> 
 
 def _product(form: Form, x: Value, y: Value) -> Value:
     """The product of floats, or a part of that of integers."""
+    if not _is_nearest(form):
+        return _limited(form, _directed(form, x, y, x.meeting(0.0 if form.has("rm") else -0.0)))
     if not form.has("hi") or form.type.kind == "f":
         return _limited(form, x * y)
     if form.type.bits < 64:
@@ -181,6 +222,8 @@ def _multiplied_and_added(
 
 
 def _fused(form: Form, x: Value, y: Value, z: Value) -> Value:
+    if not _is_nearest(form):
+        return _limited(form, _directed(form, x, y, z))
     return _limited(form, x.call("fma", y, z))
 
 
@@ -683,7 +726,7 @@ _FLOATS = "f16 f16x2 bf16 bf16x2 f32 f32x2 f64"
 _PACKED = "s16x2 u16x2"
 _BITS = "b16 b32 b64"
 _ALL = f"{_BITS} {_INTEGERS} f16 f16x2 bf16 bf16x2 f32 f64"
-_ROUNDED = "rn ftz sat"
+_ROUNDED = "rn rz rm rp ftz sat"
 _COMPARING = f"{' '.join(_COMPARISONS)} and or xor ftz"
 
 INSTRUCTIONS: dict[str, Row] = {
@@ -809,9 +852,7 @@ def _form(instruction: Instruction, sources: int, targets: Sequence[str], place:
     taken = {*row.types.split(), *row.words.split()}
     for word in rest:
         if word in MODES and word not in taken:
-            raise form.refuse(
-                f"rounds {MODES[word]}", "mmsim rounds its results to the nearest number only"
-            )
+            raise form.refuse(f"rounds {MODES[word]}", NEAREST)
         if word not in taken:
             raise form.refuse(f"has .{word}, which mmsim doesn't know there")
     if len(types) != row.count:

@@ -413,5 +413,4 @@ def call(op: str, row: Row, type_: Type, *texts: str) -> str:
     if not row.numba or (row.numba.endswith("_single") and type_ != SINGLE):
         raise CannotFuse(f"the function {op} of {name}")
     text = f"{row.numba}({', '.join(texts)})"
-    is_rounded = row.numba.startswith("np.") and row.result == "same"
-    return f"{name}({text})" if is_rounded else text
+    return f"{name}({text})" if row.result == "same" else text
