@@ -55,7 +55,8 @@ class Value:
         right = self.meeting(other)
         return self._computed(ir.Binary(op, self.node, right.node, self.place), self, right)
 
-    def _compared(self, op: str, other: Value | float) -> Value:
+    def compared(self, op: str, other: Value | float) -> Value:
+        """A comparison by its sign."""
         right = self.meeting(other)
         return Value(ir.Compare(op, self.node, right.node, self.place), BOOL, self.place)
 
@@ -89,31 +90,27 @@ class Value:
 
     def equals(self, other: Value | float) -> Value:
         """Return whether both are equal."""
-        return self._compared("==", other)
+        return self.compared("==", other)
 
     def differs(self, other: Value | float) -> Value:
         """Return whether they are not equal."""
-        return self._compared("!=", other)
+        return self.compared("!=", other)
 
     def is_nan(self) -> Value:
         """Return whether this is a NaN, which differs from itself."""
         return self.differs(self)
 
-    def compared(self, op: str, other: Value | float) -> Value:
-        """A comparison by its sign."""
-        return self._compared(op, other)
-
     def __lt__(self, other: Value | float) -> Value:
-        return self._compared("<", other)
+        return self.compared("<", other)
 
     def __le__(self, other: Value | float) -> Value:
-        return self._compared("<=", other)
+        return self.compared("<=", other)
 
     def __gt__(self, other: Value | float) -> Value:
-        return self._compared(">", other)
+        return self.compared(">", other)
 
     def __ge__(self, other: Value | float) -> Value:
-        return self._compared(">=", other)
+        return self.compared(">=", other)
 
     def __add__(self, other: Value | float) -> Value:
         return self._binary("+", other)

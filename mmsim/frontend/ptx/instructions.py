@@ -1,8 +1,8 @@
 """The scalar instructions of PTX: one table, from operands to expressions.
 
 The meanings are those of NVIDIA's "PTX ISA 9.0". Where that leaves a result open, it is that of an
-H200: a division by zero sets all bits of the quotient and of the rest. Floats follow IEEE 754 and
-round to the nearest. Approximations are as exact as NumPy's functions. Numbers that are too small
+H200: a division by zero sets all bits of the quotient and of the rest. Floats follow IEEE 754.
+Approximations are as exact as NumPy's functions. Numbers that are too small
 to be normal stay as they are, also with .ftz. An fma of bf16 rounds twice: to single precision,
 then to bf16.
 """

@@ -35,7 +35,7 @@ class Case:
     A struct by value is a record of NumPy, or a tuple of its members if one is a pointer. The
     arrays in `expected` have the number of the argument, or of the argument and the member. They
     agree with the results within the relative `tolerance`, 0 for exactly; `unordered` ones agree in
-    some order. A case that comes `later` needs what a front end may lack, as printf.
+    some order.
     """
 
     file: str
@@ -47,7 +47,6 @@ class Case:
     shared_mem: int = 0
     tolerance: float = 0.0
     unordered: tuple[int, ...] = ()
-    later: bool = False
 
     @property
     def ptx(self) -> str:
@@ -365,4 +364,4 @@ shape = (2, 32, (a, zeros(float, 1), I(60)))
 case("locks", "swapped_sum", *shape, {1: np.array([a.sum()])})
 
 a = i32(32, least=0)
-case("printing", "report", 1, 32, (a, zeros(I, 32)), {1: a + 1}, later=True)
+case("printing", "report", 1, 32, (a, zeros(I, 32)), {1: a + 1})
