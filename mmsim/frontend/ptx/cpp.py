@@ -85,10 +85,8 @@ def _declared(text: str, name: str, count: int) -> list[str] | None:
         cuts.append(at - 1)
         names = [_last_name(text[one + 1 : other]) for one, other in pairwise(cuts)]
         known = [one for one in names if one is not None]
-        if (
-            text[at:].lstrip().startswith("{")
-            and len(known) == len(names) == len({*names}) == count
-        ):
+        has_body = text[at:].lstrip().startswith("{")
+        if has_body and len(known) == len(names) == len({*names}) == count:
             return known
     return None
 

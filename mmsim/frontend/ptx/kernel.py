@@ -285,7 +285,7 @@ class Binding:
 
 
 class Slots:
-    """What a kernel loads of its parameters: the numbers that the lowered program takes.
+    """The numbers that a kernel loads of its parameters: those that the lowered program takes.
 
     A number of a struct is a parameter of its own.
     """

@@ -65,7 +65,7 @@ CARRY = "carry_of_additions"
 """The register of the carry, which no instruction names."""
 MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
 GENERIC = {"shared": 1 << 60, "local": 1 << 61}
-"""What is added to an address in a space to make it an address in general."""
+"""The number that makes an address in a space one in general."""
 
 
 class Slots(Protocol):

@@ -40,7 +40,7 @@ AFFINE = frozenset(("mov", "cvta", "add", "sub", "mad", "selp", "cvt"))
 
 @dataclass(frozen=True)
 class Kind:
-    """What a register holds: a number, or (`is_offset`) an offset in the only one of `arrays`.
+    """The content of a register: a number, or (`is_offset`) an offset in the only one of `arrays`.
 
     A number may be an address in any of `arrays`.
     """

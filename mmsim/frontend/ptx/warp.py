@@ -1,20 +1,40 @@
-"""What threads do together: special registers, barriers, shuffles, votes and matches."""
+"""Instructions of several threads: barriers, shuffles, votes, matches; and special registers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from mmsim.errors import Place
 from mmsim.frontend.ptx.arrays import cast, refused
 from mmsim.frontend.ptx.module import Immediate, Instruction, Operand, Pair, Register
 from mmsim.ir import nodes as ir
 
-if TYPE_CHECKING:
-    from mmsim.frontend.ptx.lowering import Lowering
 
-Statements = Callable[["Lowering", Instruction, Place], Iterator[ir.Stmt]]
+class Lowering(Protocol):
+    """The lowering of a kernel, as far as these instructions need it."""
+
+    def temporary(self) -> str:
+        """The name of a new variable."""
+
+    def operand(self, operand: Operand, type_: str, place: Place) -> ir.Expr:
+        """The value of an operand."""
+
+    def register_type(self, operand: Operand, otherwise: str) -> str:
+        """The type of an operand."""
+
+    def constant(self, operand: Operand) -> int | None:
+        """The value of an operand that is always the same."""
+
+    def held(self, register: str) -> str:
+        """The name of the type in which a register is held."""
+
+    def assign(self, target: Operand, value: ir.Expr, place: Place) -> Iterator[ir.Stmt]:
+        """Set a register, unless the result is dropped."""
+
+
+Statements = Callable[[Lowering, Instruction, Place], Iterator[ir.Stmt]]
 
 
 def _field(name: str, place: Place) -> ir.Expr:
