@@ -551,7 +551,7 @@ class Lowering:
         return found
 
     def _pieces(self, use: Use, array: Array) -> int:
-        """How many elements of an array an access takes together."""
+        """The number of elements of an array that an access takes together."""
         count = use.bytes // array.dtype.itemsize
         return max(count, 1)
 
