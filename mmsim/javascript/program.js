@@ -132,7 +132,7 @@ function parsedOnce(parser, defaults) {
     node: "Code",
     name: unit.name,
     parameters: uses.map(({ name, use, default: value, place }) =>
-      ({ node: "Parameter", name, use, default: value, place, type: null })),
+      ({ node: "Parameter", name, use, default: value, place, type: null, shape: null })),
     locals: unit.locals,
     variables: unit.variables,
     body: withNumbers(body),
