@@ -80,6 +80,8 @@ class Form:
             case "w" if is_whole and not self.has("wide"):
                 return of_kind(own, "s")
             case "w" if is_whole:
+                if own.bits == 64:
+                    raise self.refuse("has a result of 128 bits", "take .hi and .lo")
                 return TYPES[f"{own.kind}{2 * own.bits}"]
             case "h":
                 return self.types[0]
@@ -833,7 +835,12 @@ def computed(
         return _by_parts(row, form, letters, gives, values, targets)
     found = row.meaning(form, *values)
     results = found if isinstance(found, tuple) else (found,)
-    types = map(form.read_as, gives)
+    types = [form.read_as(letter) for letter in gives]
+    if any(
+        (type_.name == "pred") != (one == "pred")
+        for type_, one in zip(types, targets, strict=False)
+    ):
+        raise form.refuse("gives a predicate to another register, or a number to one of these")
     return tuple(map(written, results, types, targets))
 
 

@@ -144,7 +144,7 @@ class PtxProgram(Program):
             variables[name] = own
             locals_[own] = variable
             base[variable.space] = at + self._bytes(variable)
-        lowering = Lowering(flat, arrays, variables, slots, self._places)
+        lowering = Lowering(flat, arrays, variables, slots, self._places, kernel.where)
         body = lowering.body()
         used = {array.name: array for array in arrays.values() if array.uses}
         local_arrays = tuple(
@@ -347,7 +347,8 @@ class Slots:
                         f"accesses by {array.dtype.itemsize}"
                     )
             type_ = own.dtype if use == "array" else None
-            yield ir.Parameter(array.name, use, None, place, type_, own.shape)
+            shape = own.shape if use == "array" else None
+            yield ir.Parameter(array.name, use, None, place, type_, shape)
         for name in self._variables.keys() & used.keys():
             self._dtypes[name] = used[name].dtype
             yield ir.Parameter(name, "array", None, place)

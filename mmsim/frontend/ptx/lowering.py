@@ -38,6 +38,7 @@ from mmsim.frontend.ptx.module import (
     Register,
     Symbol,
     Vector,
+    Where,
 )
 from mmsim.frontend.ptx.pointers import (
     AFFINE,
@@ -97,7 +98,9 @@ class Sum:
 
 
 class Lowering:
-    """Lowers one kernel: `parameters` gives the arrays and the numbers of its arguments.
+    """Lowers one kernel, which begins at `where`.
+
+    `parameters` gives the arrays and the numbers of its arguments.
 
     `arrays` are the arrays by name; `variables` gives the array of each variable of the module.
     """
@@ -109,6 +112,7 @@ class Lowering:
         variables: Mapping[str, str],
         parameters: Slots,
         places: Places,
+        where: Where,
     ) -> None:
         self.flat = flat
         self.arrays = arrays
@@ -118,6 +122,7 @@ class Lowering:
         self.instructions = [one for one in flat.body if isinstance(one, Instruction)]
         self.pointers = Pointers(self.instructions, variables, self._seed)
         self.temporaries = 0
+        self.place = places.of(where)
         self.taken = {*arrays, *parameters.names(), CARRY}
         self.names = {name: self._free(re.sub(r"\W", "", name)) for name in flat.registers}
         self._find_definitions()
@@ -152,7 +157,7 @@ class Lowering:
         blocks: dict[BlockName, BasicBlock] = {}
         name: BlockName = "entry"
         statements: list[ir.Stmt] = []
-        place = self.places.of(self.instructions[0].where)
+        place = self.place
         extra = 0
 
         def end(targets: tuple[BlockName, ...], test: ir.Expr | None = None) -> None:
@@ -170,7 +175,7 @@ class Lowering:
                 end((one.name,))
                 name = one.name
                 continue
-            place = self.places.of(one.where)
+            place = self.place = self.places.of(one.where)
             kind = one.name[0]
             if kind in ("bra", "ret", "exit", "trap", "brx"):
                 after = fresh()
@@ -227,9 +232,13 @@ class Lowering:
             return (name,)
         return ()
 
+    def name_of(self, register: str) -> str:
+        """The variable of a register."""
+        return self._own(register, self.names)
+
     def guard(self, guard: Register, place: Place) -> ir.Expr:
         """The test of a guard."""
-        test = ir.Var(self.names[guard.name], place)
+        test = ir.Var(self.name_of(guard.name), place)
         return ir.Unary("not", test, place) if guard.negated else test
 
     # Instructions
@@ -258,11 +267,21 @@ class Lowering:
         """Set a register, unless the result is dropped."""
         assert isinstance(target, Register)
         if target.name != "_":
-            yield ir.Assign(self.names[target.name], value, place)
+            yield ir.Assign(self.name_of(target.name), value, place)
 
     def type_of(self, register: str) -> str:
         """The type of a register."""
-        return "pred" if register == CARRY else self.flat.registers[register]
+        return "pred" if register == CARRY else self._own(register, self.flat.registers)
+
+    def _own(self, register: str, known: Mapping[str, str]) -> str:
+        """An entry for a register of the kernel; a `LanguageError` for any other register."""
+        if register not in known:
+            raise LanguageError(
+                f"the register {register} has no meaning in the model",
+                self.place,
+                "leave it out",
+            )
+        return known[register]
 
     def held(self, register: str) -> str:
         """The name of the type in which a register is held."""
@@ -287,13 +306,7 @@ class Lowering:
         assert isinstance(operand, Register), operand
         if special := warp.SPECIAL.get(operand.name):
             return special(place)
-        if operand.name not in self.names:
-            raise LanguageError(
-                f"the register {operand.name} has no meaning in the model",
-                place,
-                "leave it out",
-            )
-        own: ir.Expr = ir.Var(self.names[operand.name], place)
+        own: ir.Expr = ir.Var(self.name_of(operand.name), place)
         kind = self.pointers.kinds.get(operand.name, NUMBER)
         if kind.is_offset and not offset:
             base = ir.Const(self.arrays[kind.array].base)
@@ -340,7 +353,7 @@ class Lowering:
             (own,) = given
             values = (cast(self.held(named[0]), own[0], place),)
         pairs: list[tuple[str, ir.Expr]] = [
-            (self.names[part.name], value)
+            (self.name_of(part.name), value)
             for part, value in zip(results, values, strict=False)
             if part.name != "_"
         ]
@@ -368,7 +381,9 @@ class Lowering:
             if space:
                 sign = "-" if "to" in one.name else "+"
                 value = ir.Binary(sign, value, ir.Const(GENERIC[space]), place)
-        return ir.Assign(self.names[target.name], cast(self.held(target.name), value, place), place)
+        return ir.Assign(
+            self.name_of(target.name), cast(self.held(target.name), value, place), place
+        )
 
     def is_in_space(self, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
         """isspacep: whether an address lies in a space."""
@@ -495,7 +510,7 @@ class Lowering:
                     return alone
                 product = Sum(0, {sources[0].name: numbers[1]})
                 return product if name == "mul" else product.plus(self.sum_of(sources[2]))
-            case "shl" if numbers[1] is not None:
+            case "shl" if numbers[1] is not None and 0 <= numbers[1] < 64:
                 return Sum().plus(self.sum_of(sources[0]), 1 << numbers[1])
         return alone
 

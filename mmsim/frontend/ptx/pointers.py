@@ -193,7 +193,7 @@ class Pointers:
                 return known[0] * known[1]
             case "mad" if "hi" not in suffixes:
                 return gcd(known[0] * known[1], known[2])
-            case "shl" if isinstance(sources[1], Immediate):
+            case "shl" if isinstance(sources[1], Immediate) and 0 <= sources[1].value < 64:
                 return known[0] << int(sources[1].value)
             case "and":
                 return 0 if 0 in known else max(known)
