@@ -1,0 +1,183 @@
+"""Random kernels of CUDA C++ without a race, whose results are the same on every machine.
+
+A block has 64 threads. Each reads `a`, computes on integers and floats by operations that IEEE 754
+defines, exchanges words in shared memory between barriers and by shuffles, and writes its results.
+"""
+
+from __future__ import annotations
+
+import random
+
+INTS = [f"x{k}" for k in range(4)]
+UNSIGNED = [f"u{k}" for k in range(3)]
+FLOATS = [f"f{k}" for k in range(3)]
+LONGS = [f"l{k}" for k in range(2)]
+HEAD = (
+    'extern "C" __global__ void {name}(int* o, unsigned* p, float* q, long long* r, const int* a)\n'
+    "{{\n    __shared__ int s[64];\n    __shared__ float g[64];\n    int t = threadIdx.x;\n"
+)
+
+
+class Kernel:
+    """Writes one kernel; `draw` decides everything."""
+
+    def __init__(self, draw: random.Random, name: str) -> None:
+        self.draw = draw
+        self.name = name
+        self.loops = 0
+
+    def text(self) -> str:
+        """The kernel."""
+        draw = self.draw
+        lines = [f"    int {one} = a[(t * {draw.randrange(1, 64)} + {k}) & 63];" for k, one in
+                 enumerate(INTS)]  # fmt: skip
+        lines += [f"    unsigned {one} = (unsigned)a[t] * {draw.getrandbits(16)}u;"
+                  for one in UNSIGNED]  # fmt: skip
+        lines += [f"    float {one} = a[t ^ {draw.randrange(64)}] * 0.25f;" for one in FLOATS]
+        lines += [
+            f"    long long {one} = (long long)a[t] << {draw.randrange(40)};" for one in LONGS
+        ]
+        for _ in range(draw.randrange(3, 9)):
+            lines += self.statement(1, True)
+        ends = ("o", INTS), ("p", UNSIGNED), ("q", FLOATS), ("r", LONGS)
+        lines += [f"    {array}[t] = {' + '.join(names)};" for array, names in ends]
+        return HEAD.format(name=self.name) + "\n".join(lines) + "\n}\n"
+
+    def statement(self, depth: int, together: bool) -> list[str]:
+        """Lines of a statement; only where all threads are `together` they meet."""
+        draw, pad = self.draw, "    " * depth
+        kinds = ["int", "unsigned", "float", "long"] * 2
+        kinds += ["if", "for", "while", "switch"] if depth < 3 else []
+        kinds += ["shared", "shuffle", "vote"] if together else []
+        match draw.choice(kinds):
+            case "int":
+                return [f"{pad}{draw.choice(INTS)} = {self.int(3)};"]
+            case "unsigned":
+                return [f"{pad}{draw.choice(UNSIGNED)} = {self.unsigned(3)};"]
+            case "float":
+                return [f"{pad}{draw.choice(FLOATS)} = {self.float(3)};"]
+            case "long":
+                return [f"{pad}{draw.choice(LONGS)} = {self.long(3)};"]
+            case "if":
+                found = [f"{pad}if ({self.test()}) {{", *self.body(depth), f"{pad}}}"]
+                if draw.random() < 0.5:
+                    found[-1:] = [f"{pad}}} else {{", *self.body(depth), f"{pad}}}"]
+                return found
+            case "for":
+                self.loops += 1
+                k = f"k{self.loops}"
+                end = draw.choice((str(draw.randrange(1, 6)), f"({self.int(1)} & 3)"))
+                head = f"{pad}for (int {k} = 0, n{k} = {end}; {k} < n{k}; {k}++) {{"
+                leave = f"{pad}    if ({self.test()}) {draw.choice(('break', 'continue'))};"
+                more = [leave] if draw.random() < 0.4 else []
+                return [head, *more, *self.body(depth), f"{pad}    x0 += {k};", f"{pad}}}"]
+            case "while":
+                name = draw.choice(UNSIGNED)
+                head = f"{pad}for ({name} &= 0xff; {name} > {draw.randrange(9)}u; {name} >>= 1) {{"
+                own = [line for line in self.body(depth) if f"{name} = " not in line]
+                return [head, *own, f"{pad}}}"]
+            case "switch":
+                arms = [f"{pad}case {k}: x1 = {self.int(2)}; break;"
+                        for k in range(draw.randrange(2, 7))]  # fmt: skip
+                last = f"{pad}default: x2 = {self.int(1)};"
+                return [f"{pad}switch ({self.int(1)} & 7) {{", *arms, last, f"{pad}}}"]
+            case "shared":
+                name, shared = draw.choice((("x0", "s"), ("f0", "g")))
+                at = f"(t * {draw.randrange(1, 64, 2)} + {draw.randrange(64)}) & 63"
+                write = f"{pad}{shared}[t] = {name};"
+                read = f"{pad}{name} += {shared}[{at}];"
+                return [write, f"{pad}__syncthreads();", read, f"{pad}__syncthreads();"]
+            case "shuffle":
+                how = draw.choice(("up", "down", "xor"))
+                name = draw.choice((*INTS, *FLOATS, *LONGS))
+                width = draw.choice((8, 32))
+                call = f"__shfl_{how}_sync(~0u, {name}, {draw.randrange(8)}, {width})"
+                return [f"{pad}{name} = {call};"]
+        return [f"{pad}u0 = __ballot_sync(~0u, {self.test()}) + __any_sync(~0u, {self.test()});"]
+
+    def body(self, depth: int) -> list[str]:
+        """Lines inside a branch or a loop."""
+        count = self.draw.randrange(1, 3)
+        return [line for _ in range(count) for line in self.statement(depth + 1, False)]
+
+    def test(self) -> str:
+        """A condition."""
+        draw = self.draw
+        sign = draw.choice(("<", "<=", ">", ">=", "==", "!="))
+        of = draw.choice((self.int, self.unsigned, self.float, self.long))
+        one = f"{of(1)} {sign} {of(1)}"
+        return one if draw.random() < 0.7 else f"({one}) {draw.choice(('&&', '||'))} t % 3 == 1"
+
+    def int(self, depth: int) -> str:
+        """An int."""
+        draw = self.draw
+        if depth == 0 or draw.random() < 0.2:
+            return draw.choice((*INTS, "t", str(draw.randrange(-99, 99))))
+        x, y = self.int(depth - 1), self.int(depth - 1)
+        return draw.choice(
+            (
+                f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"({x} & {y})", f"({x} ^ {y})",
+                f"({x} | {y})", f"({x} << ({y} & 31))", f"({x} >> ({y} & 31))",
+                f"({x} / ({y} | 1))", f"({x} % (({y} & 15) + 1))", f"min({x}, {y})",
+                f"max({x}, {y})", f"({x} < {y} ? {x} : {y})", f"abs({x})", f"(short){x}",
+                f"(signed char){x}", f"__popc({x})", f"__clz({x})", f"__mulhi({x}, {y})",
+                f"(int){self.unsigned(depth - 1)}", f"(int)({self.float(depth - 1)})",
+                f"(int)({self.long(depth - 1)} >> 7)", f"__brev({x})", f"__ffs({x})",
+            )
+        )  # fmt: skip
+
+    def unsigned(self, depth: int) -> str:
+        """An unsigned int."""
+        draw = self.draw
+        if depth == 0 or draw.random() < 0.2:
+            return draw.choice((*UNSIGNED, f"{draw.getrandbits(32)}u"))
+        x, y = self.unsigned(depth - 1), self.unsigned(depth - 1)
+        return draw.choice(
+            (
+                f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"({x} & {y})", f"({x} ^ {y})",
+                f"({x} >> ({y} & 31))", f"({x} << ({y} & 31))", f"({x} / ({y} | 1u))",
+                f"({x} % ({y} | 1u))", f"max({x}, {y})", f"__umulhi({x}, {y})",
+                f"(unsigned char){x}", f"(unsigned short){x}", f"(unsigned){self.int(depth - 1)}",
+                f"__byte_perm({x}, {y}, {draw.getrandbits(16)}u)",
+                f"__funnelshift_l({x}, {y}, {y})", f"({x} == {y})", f"~{x}",
+            )
+        )  # fmt: skip
+
+    def float(self, depth: int) -> str:
+        """A float."""
+        draw = self.draw
+        if depth == 0 or draw.random() < 0.2:
+            return draw.choice((*FLOATS, f"{draw.randrange(-9, 9)}.5f"))
+        x, y = self.float(depth - 1), self.float(depth - 1)
+        return draw.choice(
+            (
+                f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"fmaf({x}, {y}, {x})",
+                f"({x} / {y})", f"fminf({x}, {y})", f"fmaxf({x}, {y})", f"fabsf({x})",
+                f"sqrtf(fabsf({x}))", f"floorf({x})", f"rintf({x})", f"truncf({x})",
+                f"(float){self.int(depth - 1)}", f"(float){self.unsigned(depth - 1)}",
+                f"(float)({self.long(depth - 1)})", f"(float)((double){x} * {y})",
+                f"__int_as_float({self.int(depth - 1)} & 0x3fffffff)",
+            )
+        )  # fmt: skip
+
+    def long(self, depth: int) -> str:
+        """A long long."""
+        draw = self.draw
+        if depth == 0 or draw.random() < 0.2:
+            return draw.choice((*LONGS, f"{draw.randrange(-(1 << 40), 1 << 40)}LL"))
+        x, y = self.long(depth - 1), self.long(depth - 1)
+        return draw.choice(
+            (
+                f"({x} + {y})", f"({x} - {y})", f"({x} * {y})", f"({x} ^ {y})", f"({x} & {y})",
+                f"({x} >> ({self.int(1)} & 63))", f"({x} << ({self.int(1)} & 63))",
+                f"({x} / ({y} | 1))", f"({x} % ({y} | 1))", f"(long long){self.int(depth - 1)}",
+                f"(long long){self.unsigned(depth - 1)}", f"__mul64hi({x}, {y})",
+                f"(long long)__popcll({x})", f"({x} < {y} ? {y} : {x})",
+            )
+        )  # fmt: skip
+
+
+def kernels(seed: int, count: int) -> str:
+    """CUDA C++ with kernels k0, k1, ...: the same for the same seed."""
+    draw = random.Random(seed)
+    return "\n".join(Kernel(draw, f"k{number}").text() for number in range(count))
