@@ -122,7 +122,7 @@ class Kernel:
                 f"max({x}, {y})", f"({x} < {y} ? {x} : {y})", f"abs({x})", f"(short){x}",
                 f"(signed char){x}", f"__popc({x})", f"__clz({x})", f"__mulhi({x}, {y})",
                 f"(int){self.unsigned(depth - 1)}", f"(int)({self.float(depth - 1)})",
-                f"(int)({self.long(depth - 1)} >> 7)", f"__brev({x})", f"__ffs({x})",
+                f"(int)({self.long(depth - 1)} >> 7)", f"(int)__brev({x})", f"__ffs({x})",
             )
         )  # fmt: skip
 
