@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.errors import AddressError, LaunchError, RaisedError
+from mmsim.errors import AddressError, LanguageError, LaunchError, RaisedError
 from mmsim.frontend.ptx.kernel import PtxProgram
 from mmsim.frontend.ptx.text import read
 
@@ -222,3 +222,12 @@ def test_a_struct_may_be_given_by_its_members():
     given = (np.float32(1.5), np.int32(3), np.float64(0.25), np.int16(-7), np.int8(5))
     run = ran(kernel("members"), zeros("f8"), given)
     assert run.arrays["out"].tolist() == [2.75] * 64
+
+
+@pytest.mark.parametrize("offset", [-4, 24])
+def test_a_load_outside_of_the_parameters_is_refused(offset):
+    ptx = text("forms.ptx").replace("[members_param_1+4]", f"[members_param_1+{offset}]")
+    assert ptx != text("forms.ptx")
+    program = PtxProgram(read(ptx), "members", ptx=ptx)
+    with pytest.raises(LanguageError, match="a part of a parameter that no argument gives"):
+        ran(program, zeros("f8"), np.array((1.5, 3, 0.25, -7, 5), MIXED)[()])

@@ -326,7 +326,7 @@ class Slots:
         if name is None:
             return None
         if parameter in self._binding.structs:
-            if at + size_of(type_) > len(self._binding.structs[parameter]):
+            if not 0 <= at <= len(self._binding.structs[parameter]) - size_of(type_):
                 return None
             name = f"{name}_{at}_{type_}"
         elif at or parameter not in self._binding.numbers:
