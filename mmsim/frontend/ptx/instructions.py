@@ -823,6 +823,12 @@ def computed(
     gives = _letters(row.gives, len(targets)) or row.gives[: len(targets)]
     if len(gives) != len(targets):
         raise form.refuse(f"has {len(targets)} results, which it doesn't give")
+    types = [form.read_as(letter) for letter in gives]
+    if "r" in letters or "k" in letters:
+        types.append(form.type)
+    for type_, one in zip(types, (*targets, form.register), strict=False):
+        if (type_.name == "pred") != (one == "pred"):
+            raise form.refuse("gives a predicate to another register, or a number to one of these")
     values = []
     for (node, register), letter in zip(sources, letters, strict=True):
         wanted = form.read_as(letter)
@@ -835,12 +841,6 @@ def computed(
         return _by_parts(row, form, letters, gives, values, targets)
     found = row.meaning(form, *values)
     results = found if isinstance(found, tuple) else (found,)
-    types = [form.read_as(letter) for letter in gives]
-    if any(
-        (type_.name == "pred") != (one == "pred")
-        for type_, one in zip(types, targets, strict=False)
-    ):
-        raise form.refuse("gives a predicate to another register, or a number to one of these")
     return tuple(map(written, results, types, targets))
 
 
