@@ -66,6 +66,7 @@ def proved(
     except ProgramError as error:  # found from types and shapes alone
         none = [Verdict(about, "undecided", error.message) for about in MISTAKES]
         return Proof(facts, tuple(none))
+    facts = (*facts, *_fixed(launch))
 
     def questions(*more: str) -> Questions:
         return Questions(launch, (*more, *facts), sizes[2], sizes[1] is None)
@@ -107,6 +108,15 @@ def proved(
             opened = asked.conflicts()
         verdicts.append(_verdict("conflict", own, opened, asked, conflicting))
     return Proof(facts, tuple(verdicts))
+
+
+def _fixed(launch: Launch) -> Iterator[str]:
+    """The facts that variables of a module have the sizes that its text gives."""
+    if launch.code.arithmetic != "ptx":
+        return
+    for one in launch.code.parameters:
+        if one.use == "array" and one.shape is None:  # no argument of the caller
+            yield f"{one.name}.size == {launch.arrays[one.name].contents().size}"
 
 
 def _may_conflict(launch: Launch, array: str) -> bool:

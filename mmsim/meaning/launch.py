@@ -299,7 +299,7 @@ class Launch:
         given = {one.name: one.type for one in self.code.parameters if one.type is not None}
         found |= {name: found[name].view(type_) for name, type_ in given.items()}
         shapes = {one.name: one.shape for one in self.code.parameters if one.shape is not None}
-        return found | {name: found[name].reshape(shape) for name, shape in shapes.items()}
+        return {name: array.reshape(shapes.get(name, array.shape)) for name, array in found.items()}
 
 
 class _Binding:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from warnings import warn_explicit
 
 from mmsim.errors import LanguageError, Place
+from mmsim.frontend.ptx.grids import with_grid_barriers
 from mmsim.frontend.ptx.module import (
     Address,
     Function,
@@ -26,11 +27,14 @@ from mmsim.frontend.ptx.module import (
     Vector,
     Where,
 )
+from mmsim.frontend.ptx.pointers import parts
 
 STOPS = ("__assertfail",)
 """Functions of the device that end the kernel with an error."""
 WITHOUT_EFFECT = {"vprintf": "printf"}
 """Functions of the device that a model leaves out, and their names in C++."""
+CODE = 1 << 59
+"""The number that stands for the address of the first function."""
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
@@ -43,12 +47,51 @@ class Flat:
     variables: dict[str, Variable] = field(default_factory=dict)
     tables: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def symbols(self) -> set[str]:
+        """The names in the instructions: only variables among them can be accessed."""
+        operands = [
+            part for one in self.body if isinstance(one, Instruction) for part in one.operands
+        ]
+        inner = [part for one in operands for part in parts(one)]
+        bases = [one.base if isinstance(one, Address) else one for one in inner]
+        return {one.name for one in bases if isinstance(one, Symbol)}
+
 
 def flattened(module: Module, kernel: Function, place_of: Callable[[Where], Place]) -> Flat:
     """The kernel with all calls inlined. Raises `LanguageError` for what can't be inlined."""
     flat = Flat()
-    flat.body = list(_Inliner(module, flat, place_of).body(kernel, "", {}, (kernel.name,)))
+    body = list(_Inliner(module, flat, place_of).body(kernel, "", {}, (kernel.name,)))
+    flat.body = with_grid_barriers(body)
     return flat
+
+
+def codes_of(module: Module) -> dict[str, int]:
+    """The numbers that stand for the addresses of functions, of those whose address is used."""
+    used = {part.symbol.name for one in module.variables.values() for part in one.references}
+    for function in module.functions.values():
+        for one in function.body or ():
+            if isinstance(one, Instruction) and one.name[0] != "call":
+                used |= {part.name for part in one.operands if isinstance(part, Symbol)}
+    found = [name for name, one in module.functions.items() if name in used and not one.is_entry]
+    return {name: CODE + 16 * number for number, name in enumerate(found)}
+
+
+def linked(variable: Variable, codes: Mapping[str, int]) -> Variable:
+    """A variable whose first value has the numbers of functions in place of their addresses."""
+    held = bytearray(variable.initial or b"")
+    left = []
+    for one in variable.references:
+        if one.symbol.name in codes:
+            number = codes[one.symbol.name].to_bytes(8, "little")
+            held[one.at : one.at + one.size] = number[: one.size]
+        else:
+            left.append(one)
+    return replace(variable, initial=bytes(held), references=tuple(left)) if held else variable
+
+
+def size_of(variable: Variable) -> int:
+    """The bytes of a variable."""
+    return (variable.count or 0) * SIZES[variable.type.lstrip("bsuf")]
 
 
 class _Inliner:
@@ -57,6 +100,7 @@ class _Inliner:
         self.flat = flat
         self.place_of = place_of
         self.calls = 0
+        self.codes = codes_of(module)
 
     def body(
         self, function: Function, prefix: str, slots: Mapping[str, str], chain: tuple[str, ...]
@@ -90,6 +134,8 @@ class _Inliner:
                     return replace(operand, name=prefix + name)
                 case Symbol(name) if name in names:
                     return replace(operand, name=prefix + name)
+                case Symbol(name) if name in self.codes:
+                    return Immediate(self.codes[name])
                 case Address(base) if base is not None:
                     new = renamed(base)
                     assert isinstance(new, Register | Symbol)
@@ -105,7 +151,12 @@ class _Inliner:
             if isinstance(one, Label):
                 yield Label(prefix + one.name)
                 continue
-            new = replace(one, operands=tuple(map(renamed, one.operands)))
+            operands = one.operands
+            if one.name[0] == "call":  # its function is a name, or a register
+                operands = tuple(renamed(x) if isinstance(x, Register) else x for x in operands)
+            else:
+                operands = tuple(map(renamed, operands))
+            new = replace(one, operands=operands)
             if one.guard is not None:
                 guard = renamed(one.guard)
                 assert isinstance(guard, Register)
@@ -128,7 +179,8 @@ class _Inliner:
         vectors = [part for part in one.operands if isinstance(part, Vector)]
         callee = next(part for part in one.operands if not isinstance(part, Vector))
         if not isinstance(callee, Symbol):
-            raise self.refused(one, "a call of a function that a register names", "call it by name")
+            yield from self.chosen(caller, one, callee, slots, chain)
+            return
         if callee.name in WITHOUT_EFFECT:
             place = self.place_of(one.where)
             text = f"{place}: {WITHOUT_EFFECT[callee.name]} does nothing in the model"
@@ -172,6 +224,45 @@ class _Inliner:
         yield from self.body(function, prefix, inner, (*chain, callee.name))
         if one.guard is not None:
             yield Label(skipped)
+
+    def chosen(
+        self,
+        caller: Function,
+        one: Instruction,
+        callee: Operand,
+        slots: Mapping[str, str],
+        chain: tuple[str, ...],
+    ) -> Iterator[Instruction | Label]:
+        """The body of the function whose address a register holds: one of those that fit."""
+        self.calls += 1
+        prefix = f"chosen_{self.calls}_"
+        end = f"{prefix}end"
+        if one.guard is not None:
+            turned = replace(one.guard, negated=not one.guard.negated)
+            yield replace(one, name=("bra",), operands=(Symbol(end),), guard=turned)
+        plain = replace(one, guard=None)
+        sizes = {x.name: size_of(x) for x in caller.variables if x.space == "param"}
+        given = [
+            [sizes.get(x.name) for x in part.parts if isinstance(x, Symbol)]
+            for part in one.operands
+            if isinstance(part, Vector)
+        ]
+        for name, code in self.codes.items():
+            function = self.module.functions[name]
+            taken = [[size_of(x) for x in each] for each in (function.results, function.parameters)]
+            if function.body is None or [x for x in taken if x] != [x for x in given if x]:
+                continue
+            other, wrong = f"{prefix}{name}", Register(f"{prefix}{name}_other")
+            self.flat.registers[wrong.name] = "pred"
+            test = (wrong, callee, Immediate(code))
+            yield replace(plain, name=("setp", "ne", "u64"), operands=test)
+            yield replace(plain, name=("bra",), operands=(Symbol(other),), guard=wrong)
+            named = tuple(Symbol(name) if x is callee else x for x in one.operands)
+            yield from self.call(caller, replace(plain, operands=named), slots, chain)
+            yield replace(plain, name=("bra",), operands=(Symbol(end),))
+            yield Label(other)
+        yield replace(plain, name=("trap", "call"), operands=())
+        yield Label(end)
 
     def moves(self, one: Instruction, slots: Mapping[str, str]) -> Iterator[Instruction]:
         """A load or a store of parameters of a function as moves; those of the kernel stay."""

@@ -14,7 +14,7 @@ from mmsim.errors import LaunchError, MMSimError, Place, shown
 from mmsim.frontend.program import Program
 from mmsim.frontend.ptx.arrays import BYTES, Array
 from mmsim.frontend.ptx.cpp import Places
-from mmsim.frontend.ptx.flat import flattened
+from mmsim.frontend.ptx.flat import codes_of, flattened, linked
 from mmsim.frontend.ptx.lowering import Lowering
 from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import Function, Module, Variable
@@ -127,7 +127,14 @@ class PtxProgram(Program):
         variables: dict[str, str] = {}
         base = {"shared": 0, "local": 0}
         locals_: dict[str, Variable] = {}
-        every = {**self._module.variables, **flat.variables}
+        codes = codes_of(self._module)
+        named = flat.symbols()
+        every = {
+            name: linked(one, codes)
+            for name, one in self._module.variables.items()
+            if name in named
+        }
+        every |= flat.variables
         slots = Slots(binding, arrays)
         for name, variable in every.items():
             plain = re.sub(r"\W", "_", plain_name(name))

@@ -62,6 +62,13 @@ WITHOUT_EFFECT = frozenset(
         *("nanosleep", "griddepcontrol"),
     )
 )
+STOPS: Mapping[tuple[str, ...], str] = {
+    (): "RuntimeError: the kernel stops with a trap or an assertion",
+    ("call",): "RuntimeError: the kernel calls a function at an address that is that of none",
+}
+"""The error of each instruction that stops a kernel, by its suffixes."""
+WRITES_CONSTANT = "RuntimeError: the kernel writes the constant variable {!r}"
+"""The error of a store, or of an atomic."""
 CARRY = "carry_of_additions"
 """The register of the carry, which no instruction names."""
 MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
@@ -227,7 +234,7 @@ class Lowering:
             return (first if len(labels) > 1 else labels[0],)
         if kind == "trap":
             name = f"trap_{len(blocks)}"
-            stop = ir.Return(place, "RuntimeError: the kernel stops with a trap or an assertion")
+            stop = ir.Return(place, STOPS[one.name[1:]])
             blocks[name] = BasicBlock((stop,), (), place)
             return (name,)
         return ()
@@ -309,7 +316,8 @@ class Lowering:
         own: ir.Expr = ir.Var(self.name_of(operand.name), place)
         kind = self.pointers.kinds.get(operand.name, NUMBER)
         if kind.is_offset and not offset:
-            base = ir.Const(self.arrays[kind.array].base)
+            array = self.arrays[kind.array]
+            base = ir.Const(array.base + (GENERIC.get(array.space, 0) if kind.is_generic else 0))
             own = cast(self.held(operand.name), ir.Binary("+", own, base, place), place)
         return ir.Unary("not", own, place) if operand.negated else own
 
@@ -458,8 +466,9 @@ class Lowering:
         if not kind.arrays:
             message = "ValueError: the address {} lies in no array"
             chosen = (ir.Return(place, message, number),)
-        for array in arrays:  # from the lowest address on: the last that begins below it
-            first = array.base + (GENERIC.get(array.space, 0) if space_of(one) == "generic" else 0)
+        spaces = GENERIC if space_of(one) == "generic" else {}
+        firsts = [(array.base + spaces.get(array.space, 0), array) for array in arrays]
+        for first, array in sorted(firsts, key=lambda pair: pair[0]):  # the last that begins below
             offset = self.temporary()
             own: ir.Expr = ir.Binary("-", number, ir.Const(first), place)
             block = (
@@ -648,6 +657,9 @@ class Lowering:
         self, one: Instruction, array: Array, address: Sum, place: Place
     ) -> Iterator[ir.Stmt]:
         """A store into an array."""
+        if array.space == "const":
+            yield ir.Return(place, WRITES_CONSTANT.format(array.name))
+            return
         use = use_of(one)
         index, check = self.index(address, use.bytes, place)
         yield from check
@@ -665,6 +677,11 @@ class Lowering:
         self, one: Instruction, array: Array, address: Sum, place: Place
     ) -> Iterator[ir.Stmt]:
         """An atomic operation on a word of an array."""
+        if array.space == "const":
+            yield ir.Return(place, WRITES_CONSTANT.format(array.name))
+            if one.name[0] == "atom":
+                yield from self.assign(one.operands[0], ir.Const(0), place)
+            return
         use = use_of(one)
         if use.size != array.dtype.itemsize or use.count > 1 or use.op == "?":
             raise refused(

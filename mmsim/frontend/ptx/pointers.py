@@ -11,7 +11,7 @@ So the index of most accesses needs no address.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from math import gcd
 
@@ -42,11 +42,13 @@ AFFINE = frozenset(("mov", "cvta", "add", "sub", "mad", "selp", "cvt"))
 class Kind:
     """The content of a register: a number, or (`is_offset`) an offset in the only one of `arrays`.
 
-    A number may be an address in any of `arrays`.
+    A number may be an address in any of `arrays`. `is_generic` is of an offset: the address that it
+    stands for is one of no space, as `cvta.shared` gives it.
     """
 
     arrays: frozenset[str] = frozenset()
     is_offset: bool = False
+    is_generic: bool = False
 
     @property
     def array(self) -> str:
@@ -144,7 +146,9 @@ class Pointers:
         is_sum = name in AFFINE and not any(isinstance(x, Vector) for x in one.operands)
         last = known[-1] if name == "mad" else known[0] if name == "sub" else pointing[0]
         if is_sum and len(pointing) == 1 and pointing[0].is_offset and last is pointing[0]:
-            return pointing[0]
+            if name == "cvta" and ("shared" in one.name or "local" in one.name):
+                return replace(last, is_generic="to" not in one.name)
+            return last
         return Kind(frozenset().union(*(kind.arrays for kind in pointing)))
 
     # Factors

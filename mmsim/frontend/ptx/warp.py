@@ -55,6 +55,10 @@ WIDTH = ir.Const(32)
 """The lanes of a warp on a card; a machine of another width has others."""
 
 
+RESERVED = -1024
+"""The address of shared memory that the system keeps for itself: that of no array."""
+
+
 def _lanes(sign: str, place: Place) -> ir.Expr:
     """A bit for each lane before, after or at the own one."""
     one = ir.Binary("<<", ir.Const(1), ir.ThreadField("lane"), place)
@@ -84,6 +88,7 @@ SPECIAL: dict[str, Callable[[Place], ir.Expr]] = {
     "%warpid": _warp_of_block,
     "%smid": partial(_constant, 0),
     "WARP_SZ": partial(_constant, 32),
+    **{f"%reserved_smem_offset_{part}": partial(_constant, RESERVED) for part in "01"},
     **{f"%lanemask_{sign}": partial(_lanes, sign) for sign in ("eq", "lt", "le", "ge", "gt")},
 }
 """The special registers that the model has."""
@@ -94,6 +99,9 @@ def _barrier(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.
     suffixes = one.name[1:]
     if "warp" in suffixes:
         yield ir.Exchange(None, "sync", (), place)
+        return
+    if "grid" in suffixes:
+        yield ir.Barrier(place, "grid")
         return
     if "arrive" in suffixes or "cluster" in suffixes:
         raise refused(one, "has no meaning in the model", place, "let all threads wait")
@@ -109,7 +117,7 @@ def _barrier(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.
         yield from lowering.assign(target, cast(held, ir.Var(name, place), place), place)
         return
     first = one.operands[0] if one.operands else Immediate(0)
-    if not isinstance(first, Immediate) or first.value != 0 or len(one.operands) > 1:
+    if lowering.constant(first) != 0 or len(one.operands) > 1:
         raise refused(
             one,
             "is a barrier with a name or for some threads of a block",
