@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -17,7 +17,16 @@ from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.flat import flattened
 from mmsim.frontend.ptx.lowering import Lowering
 from mmsim.frontend.ptx.mangled import plain_name
-from mmsim.frontend.ptx.module import Function, Module, Variable
+from mmsim.frontend.ptx.module import (
+    Address,
+    Function,
+    Instruction,
+    Label,
+    Module,
+    Symbol,
+    Variable,
+)
+from mmsim.frontend.ptx.pointers import parts
 from mmsim.frontend.python.scope import number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
@@ -127,7 +136,9 @@ class PtxProgram(Program):
         variables: dict[str, str] = {}
         base = {"shared": 0, "local": 0}
         locals_: dict[str, Variable] = {}
-        every = {**self._module.variables, **flat.variables}
+        named = names_in(flat.body)
+        every = {name: one for name, one in self._module.variables.items() if name in named}
+        every |= flat.variables
         slots = Slots(binding, arrays)
         for name, variable in every.items():
             plain = re.sub(r"\W", "_", plain_name(name))
@@ -391,6 +402,19 @@ def bytes_of(variable: Variable, memory: dict[str, npt.NDArray[np.uint8]]) -> np
             held[: len(variable.initial)] = np.frombuffer(variable.initial, np.uint8)
         memory[variable.name] = held
     return memory[variable.name]
+
+
+def names_in(body: Iterable[Instruction | Label]) -> set[str]:
+    """The names that instructions use: an address of another variable can't be had."""
+    operands = [
+        part
+        for one in body
+        if isinstance(one, Instruction)
+        for operand in one.operands
+        for part in parts(operand)
+    ]
+    bases = [part.base if isinstance(part, Address) else part for part in operands]
+    return {base.name for base in bases if isinstance(base, Symbol)}
 
 
 def size_of(type_: str) -> int:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 
+from mmsim.frontend.ptx.body import SPECIAL
 from mmsim.frontend.ptx.module import (
     Address,
     Immediate,
@@ -100,7 +101,7 @@ class Pointers:
     def kind(self, operand: Operand) -> Kind | None:
         """The kind of an operand; None if it isn't known yet."""
         if isinstance(operand, Register):
-            return self.kinds.get(operand.name) if "." not in operand.name else NUMBER
+            return NUMBER if operand.name in SPECIAL else self.kinds.get(operand.name)
         if isinstance(operand, Symbol) and operand.name in self._variables:
             return offset_in(self._variables[operand.name])
         if isinstance(operand, Vector | Pair):
@@ -156,7 +157,7 @@ class Pointers:
         if isinstance(operand, Symbol):
             return lowest_bit(operand.offset) if operand.name in self._variables else 1
         if isinstance(operand, Register):
-            return self.factors.get(operand.name) if "." not in operand.name else 1
+            return 1 if operand.name in SPECIAL else self.factors.get(operand.name)
         return 1
 
     def _factors(self, one: Instruction) -> bool:
