@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+import numpy as np
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.ptx import warp
@@ -17,6 +19,7 @@ from mmsim.frontend.ptx.arrays import (
     Use,
     address_in,
     cast,
+    is_strong,
     joined,
     parted,
     read_as,
@@ -50,6 +53,7 @@ from mmsim.frontend.ptx.pointers import (
     results_and_sources,
 )
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import Type
 from mmsim.ir.structured import BasicBlock, structured
 from mmsim.ir.structured import Label as BlockName
 
@@ -64,8 +68,6 @@ WITHOUT_EFFECT = frozenset(
 CARRY = "carry_of_additions"
 """The register of the carry, which no instruction names."""
 MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
-GENERIC = {"shared": 1 << 60, "local": 1 << 61}
-"""The number that makes an address in a space one in general."""
 
 
 class Slots(Protocol):
@@ -117,6 +119,7 @@ class Lowering:
         self.places = places
         self.instructions = [one for one in flat.body if isinstance(one, Instruction)]
         self.pointers = Pointers(self.instructions, variables, self._seed)
+        self.stored = self._pointers_in_memory()
         self.temporaries = 0
         self.taken = {*arrays, *parameters.names(), CARRY}
         self.names = {name: self._free(re.sub(r"\W", "", name)) for name in flat.registers}
@@ -136,6 +139,18 @@ class Lowering:
         at = address.base.offset + address.offset
         found = self.parameters.array(address.base.name, at)
         return NUMBER if found is None else offset_in(found.name)
+
+    def _pointers_in_memory(self) -> frozenset[str]:
+        """The arrays to which pointers in memory may lead, since the kernel stores such."""
+        values = [
+            source
+            for one in self.instructions
+            if one.name[0] in ("st", "atom", "red")
+            for source in results_and_sources(one)[1]
+            if not isinstance(source, Address)
+        ]
+        kinds = (self.pointers.kind(value) or NUMBER for value in values)
+        return frozenset().union(*(kind.arrays for kind in kinds))
 
     def _find_definitions(self) -> None:
         """Note the only instruction that sets a register, if there is only one."""
@@ -357,17 +372,12 @@ class Lowering:
             yield ir.Assign(name, ir.Var(temporary, place), place)
 
     def converted(self, one: Instruction, place: Place) -> ir.Stmt:
-        """An address of one space as one of another: offsets stay."""
+        """An address of one space as one of another: the same number."""
         target, source = one.operands
         assert isinstance(target, Register)
         type_ = one.name[-1]
         kind = self.pointers.kinds.get(target.name, NUMBER)
         value = self.operand(source, type_, place, kind.is_offset)
-        if not kind.is_offset:
-            space = next((name for name in one.name if name in GENERIC), "")
-            if space:
-                sign = "-" if "to" in one.name else "+"
-                value = ir.Binary(sign, value, ir.Const(GENERIC[space]), place)
         return ir.Assign(self.names[target.name], cast(self.held(target.name), value, place), place)
 
     def is_in_space(self, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
@@ -414,7 +424,7 @@ class Lowering:
         """The arrays that an access may be in."""
         base, space = address_in(one).base, space_of(one)
         kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
-        names = kind.arrays or self.arrays.keys()
+        names = kind.arrays or self.stored or self.arrays.keys()
         found = [self.arrays[name] for name in names]
         fits = ("global",) if space == "const" else (space,)
         if space != "generic":
@@ -444,15 +454,14 @@ class Lowering:
             message = "ValueError: the address {} lies in no array"
             chosen = (ir.Return(place, message, number),)
         for array in arrays:  # from the lowest address on: the last that begins below it
-            first = array.base + (GENERIC.get(array.space, 0) if space_of(one) == "generic" else 0)
             offset = self.temporary()
-            own: ir.Expr = ir.Binary("-", number, ir.Const(first), place)
+            own: ir.Expr = ir.Binary("-", number, ir.Const(array.base), place)
             block = (
                 ir.Assign(offset, cast("int64", own, place), place),
                 *access(one, array, Sum(address.offset, {offset: 1}), place),  # type: ignore[operator]
             )
             if chosen:
-                test = ir.Compare(">=", number, ir.Const(first), place)
+                test = ir.Compare(">=", number, ir.Const(array.base), place)
                 chosen = (ir.If(test, block, chosen, place),)
             else:
                 chosen = block
@@ -558,6 +567,9 @@ class Lowering:
     def load(self, one: Instruction, array: Array, address: Sum, place: Place) -> Iterator[ir.Stmt]:
         """A load from an array."""
         use = use_of(one)
+        if use.size < array.dtype.itemsize:
+            yield from self.load_parts(one, array, address, place)
+            return
         index, check = self.index(address, use.bytes, place)
         yield from check
         count = self._pieces(use, array)
@@ -567,9 +579,9 @@ class Lowering:
                 at = self._nth(index, count, number, place)
                 yield ir.Assign(name, ir.RegisterRead(array.name, (at,), place), place)
         elif count == 1:
-            yield ir.Load(names[0], array.name, (index,), place)
+            yield ir.Load(names[0], array.name, (index,), place, strong=is_strong(one))
         else:
-            yield ir.VectorLoad(names, array.name, (index,), place)
+            yield ir.VectorLoad(names, array.name, (index,), place, strong=is_strong(one))
         words: list[ir.Expr] = [ir.Var(name, place) for name in names]
         each = count // use.count
         targets = unpacked(one.operands[0])
@@ -578,7 +590,82 @@ class Lowering:
             assert isinstance(target, Register)
             if target.name == "_":
                 continue
-            yield from self.assign(target, self._read(use, own, array, target.name, place), place)
+            value = self._read(use, own, array.dtype, target.name, place)
+            yield from self.assign(target, value, place)
+
+    def load_parts(
+        self, one: Instruction, array: Array, address: Sum, place: Place
+    ) -> Iterator[ir.Stmt]:
+        """A load of parts of elements: of whole elements, whose bits are shifted."""
+        use, size = use_of(one), array.dtype.itemsize
+        whole = max(use.bytes, size)
+        index, shift, check = self.part(address, use.bytes, size, place)
+        yield from check
+        names = tuple(self.temporary() for _ in range(whole // size))
+        if len(names) == 1:
+            yield ir.Load(names[0], array.name, (index,), place, strong=is_strong(one))
+        else:
+            yield ir.VectorLoad(names, array.name, (index,), place, strong=is_strong(one))
+        part = np.dtype(f"u{use.size}")
+        for number, target in enumerate(unpacked(one.operands[0])):
+            at = number * use.size
+            assert isinstance(target, Register)
+            word: ir.Expr = ir.Var(names[at // size], place)
+            if array.dtype.kind == "f":
+                word = ir.Call("as_integer", (word,), place)
+            word = cast(f"uint{8 * size}", word, place)
+            by = ir.Binary("+", shift, ir.Const(8 * (at % size)), place)
+            word = cast(part.name, ir.Binary(">>", word, by, place), place)
+            value = self._read(use, [word], part, target.name, place)
+            yield from self.assign(target, value, place)
+
+    def part(
+        self, address: Sum, bytes_: int, size: int, place: Place
+    ) -> tuple[ir.Expr, ir.Expr, Iterator[ir.Stmt]]:
+        """For an access of parts: the index of its elements, the bits before it, and a check."""
+        index, check = self.index(address, bytes_, place)
+        if bytes_ >= size:
+            return index, ir.Const(0), check
+        ratio = size // bytes_
+        within = ir.Binary("&", index, ir.Const(ratio - 1), place)
+        shift = ir.Binary("*", cast("int64", within, place), ir.Const(8 * bytes_), place)
+        by = ir.Const(ratio.bit_length() - 1)
+        return ir.Binary(">>", index, by, place), shift, check
+
+    def store_parts(
+        self, one: Instruction, array: Array, address: Sum, place: Place
+    ) -> Iterator[ir.Stmt]:
+        """A store of parts of elements: of whole elements, or two atomics that set the bits."""
+        use, size = use_of(one), array.dtype.itemsize
+        part = np.dtype(f"u{use.size}")
+        words = self.words_of(unpacked(one.operands[1]), use, replace(array, dtype=part), place)
+        index, shift, check = self.part(address, use.bytes, size, place)
+        yield from check
+        if use.bytes >= size:
+            each = size // use.size
+            wholes = [
+                joined(words[at : at + each], use.size, place) for at in range(0, len(words), each)
+            ]
+            values = tuple(written_as(array.dtype, whole, "b64", place) for whole in wholes)
+            if len(values) == 1:
+                yield ir.Store(array.name, (index,), values[0], place, strong=is_strong(one))
+            else:
+                yield ir.VectorStore(array.name, (index,), values, place, strong=is_strong(one))
+            return
+        if array.dtype.kind == "f":
+            raise refused(
+                one,
+                f"stores {use.bytes} bytes into {array.name!r}, where others add floats of {size} "
+                "bytes",
+                place,
+                "keep the two in arrays of their own",
+            )
+        ones = ir.Const((1 << 8 * use.bytes) - 1)
+        bits = ir.Binary("<<", joined(words, use.size, place), shift, place)
+        mask = ir.Unary("~", ir.Binary("<<", ones, shift, place), place)
+        for op, value in (("and", mask), ("or", bits)):
+            own = cast(array.dtype.name, value, place)
+            yield ir.Atomic(None, op, array.name, (index,), None, own, place, part=True)  # type: ignore[arg-type]  # one of its operations
 
     def _nth(self, index: ir.Expr, count: int, number: int, place: Place) -> ir.Expr:
         """The index of an element of a vector."""
@@ -588,15 +675,15 @@ class Lowering:
         return ir.Binary("+", first, ir.Const(number), place)
 
     def _read(
-        self, use: Use, words: Sequence[ir.Expr], array: Array, register: str, place: Place
+        self, use: Use, words: Sequence[ir.Expr], dtype: Type, register: str, place: Place
     ) -> ir.Expr:
         """The value for a register of the words of one element."""
         if len(words) == 1:
-            value = read_as(use.type, words[0], array.dtype, place)
+            value = read_as(use.type, words[0], dtype, place)
         else:
-            size = array.dtype.itemsize
+            size = dtype.itemsize
             words = [
-                ir.Call("as_integer", (word,), place) if array.dtype.kind == "f" else word
+                ir.Call("as_integer", (word,), place) if dtype.kind == "f" else word
                 for word in words
             ]
             whole = joined(words, size, place)
@@ -634,6 +721,9 @@ class Lowering:
     ) -> Iterator[ir.Stmt]:
         """A store into an array."""
         use = use_of(one)
+        if use.size < array.dtype.itemsize:
+            yield from self.store_parts(one, array, address, place)
+            return
         index, check = self.index(address, use.bytes, place)
         yield from check
         words = self.words_of(unpacked(one.operands[1]), use, array, place)
@@ -642,9 +732,10 @@ class Lowering:
                 at = self._nth(index, len(words), number, place)
                 yield ir.RegisterWrite(array.name, (at,), word, place)
         elif len(words) == 1:
-            yield ir.Store(array.name, (index,), words[0], place)
+            yield ir.Store(array.name, (index,), words[0], place, strong=is_strong(one))
         else:
-            yield ir.VectorStore(array.name, (index,), tuple(words), place)
+            strong = is_strong(one)
+            yield ir.VectorStore(array.name, (index,), tuple(words), place, strong=strong)
 
     def atomic(
         self, one: Instruction, array: Array, address: Sum, place: Place
@@ -654,10 +745,9 @@ class Lowering:
         if use.size != array.dtype.itemsize or use.count > 1 or use.op == "?":
             raise refused(
                 one,
-                f"is one of {use.bytes} bytes on an array that other instructions access by "
-                f"{array.dtype.itemsize}",
+                f"is one of {use.bytes} bytes on an array with others of {array.dtype.itemsize}",
                 place,
-                "access it as numbers of one size",
+                "let all atomics on an array be of one size",
             )
         index, check = self.index(address, use.bytes, place)
         yield from check
@@ -672,7 +762,7 @@ class Lowering:
         yield ir.Atomic(name, use.op, array.name, (index,), compare, values[-1], place)  # type: ignore[arg-type]
         if name is not None:
             assert isinstance(target, Register)
-            value = self._read(use, [ir.Var(name, place)], array, target.name, place)
+            value = self._read(use, [ir.Var(name, place)], array.dtype, target.name, place)
             yield from self.assign(target, value, place)
 
     def is_read(self, register: str) -> bool:

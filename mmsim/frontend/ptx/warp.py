@@ -34,6 +34,10 @@ class Lowering(Protocol):
         """Set a register, unless the result is dropped."""
 
 
+OF_SOME = (
+    "RuntimeError: a barrier for {} threads is not one of the whole block, which has another "
+    "number of threads; let all of them wait, or use cuda::barrier"
+)
 Statements = Callable[[Lowering, Instruction, Place], Iterator[ir.Stmt]]
 
 
@@ -106,7 +110,11 @@ def _barrier(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.
     if "warp" in suffixes:
         yield ir.Exchange(None, "sync", (), place)
         return
-    if "arrive" in suffixes or "cluster" in suffixes:
+    if "cluster" in suffixes:  # of one block, see SPECIAL
+        if "wait" in suffixes:
+            yield ir.Barrier(place)
+        return
+    if "arrive" in suffixes:
         raise refused(one, "has no meaning in the model", place, "let all threads wait")
     if "red" in suffixes:
         target, _, *rest = one.operands
@@ -119,14 +127,11 @@ def _barrier(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.
         held = lowering.held(target.name) if isinstance(target, Register) else "bool"
         yield from lowering.assign(target, cast(held, ir.Var(name, place), place), place)
         return
-    first = one.operands[0] if one.operands else Immediate(0)
-    if not isinstance(first, Immediate) or first.value != 0 or len(one.operands) > 1:
-        raise refused(
-            one,
-            "is a barrier with a name or for some threads of a block",
-            place,
-            "use __syncthreads()",
-        )
+    if len(one.operands) > 1:
+        count = lowering.operand(one.operands[1], "b32", place)
+        warps = ir.Binary("//", count, WIDTH, place)
+        is_other = ir.Compare("!=", warps, _warps_of_block(place), place)
+        yield ir.If(is_other, (ir.Return(place, OF_SOME, count),), (), place)
     yield ir.Barrier(place)
 
 
@@ -212,7 +217,7 @@ def _vote(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stm
         return
     yield ir.Exchange(yes, "ballot", (value,), place)
     yield ir.Exchange(no, "ballot", (ir.Unary("not", value, place),), place)
-    result = ir.Unary("not", is_none(yes), place)
+    result: ir.Expr = ir.Unary("not", is_none(yes), place)
     if "all" in one.name:
         result = is_none(no)
     elif "uni" in one.name:
