@@ -66,6 +66,7 @@ ExchangeOp = Literal[
     "active_mask",
     "sync",
 ]
+Strength = Literal["", "warps", "threads"]
 UNNUMBERED = -1
 Scalar = int | float | complex | bool
 """A number of Python's."""
@@ -241,13 +242,13 @@ class Numbered:
 class MemoryAccess(Numbered):
     """A statement that accesses memory: `site` is its number among these, in text order.
 
-    A `strong` load or store is one by which threads wait for each other, as one of an atomic
-    variable: it doesn't race with others, and orders what comes before the store and after the
-    load.
+    A `strong` load or store (a term of PTX's memory model) is one by which threads, or only those
+    of different warps, wait for each other, as one of an atomic variable: it doesn't race with
+    others, and orders what comes before the store and after the load.
     """
 
     site: int = field(default=UNNUMBERED, compare=False, repr=False)
-    strong: bool = field(default=False, repr=False)
+    strong: Strength = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from mmsim.errors import Place
 from mmsim.ir.dtypes import Integers
-from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope
+from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope, Strength
 from mmsim.ir.operators import Mask, Value, union, without
 from mmsim.meaning.leniency import Lenient
 from mmsim.model.memory import ArrayInMemory
@@ -43,13 +43,13 @@ class Site:
     op: AtomicOp | None = None
     returns: bool = False
     vector: int = 1
-    strong: bool = False
+    strong: Strength = ""
     part: bool = False
 
     @property
     def orders(self) -> bool:
         """Return whether it is an atomic or strong: it races with none of these, and orders."""
-        return self.strong or self.kind == "atomic"
+        return self.kind == "atomic" or bool(self.strong)
 
     @property
     def served_as(self) -> str:

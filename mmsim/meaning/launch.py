@@ -299,7 +299,8 @@ class Launch:
         given = {one.name: one.type for one in self.code.parameters if one.type is not None}
         found |= {name: found[name].view(type_) for name, type_ in given.items()}
         shapes = {one.name: one.shape for one in self.code.parameters if one.shape is not None}
-        return found | {name: found[name].reshape(shape) for name, shape in shapes.items()}
+        used = shapes.keys() & found.keys()
+        return found | {name: found[name].reshape(shapes[name]) for name in used}
 
 
 class _Binding:

@@ -561,7 +561,7 @@ def _site(access: ir.Access) -> Site:
         return Site(number, array, "atomic", place, access.op, returns, part=access.part)
     if isinstance(access, ir.Load | ir.VectorLoad):
         width = max(len(targets(access)), 1)
-        strong = access.strong
-        return Site(number, array, "read", place, None, strong, width, strong)
+        returns = bool(access.strong)
+        return Site(number, array, "read", place, None, returns, width, access.strong)
     width = len(stored(access))
     return Site(number, array, "write", place, vector=width, strong=access.strong)

@@ -45,8 +45,8 @@ OF_A_CELL = 32  # bytes of two threads and two requests
 
 
 def _kind(access: Access) -> str:
-    """The kind of an access: a strong one counts as an atomic."""
-    return "atomic" if access.site.orders else access.site.kind
+    """The kind of an access: one that is strong between threads counts as an atomic."""
+    return "atomic" if access.site.strong == "threads" else access.site.kind
 
 
 class WarpSyncCheck(Listener):
@@ -61,7 +61,7 @@ class WarpSyncCheck(Listener):
         self.waits = launch.once("waits", lambda: Waits(launch.code))
         sites = launch.meaning.sites
         written = {site.array for site in sites if site.kind != "read"}
-        plain = {site.array for site in sites if not site.orders}
+        plain = {site.array for site in sites if site.kind != "atomic" and site.strong != "threads"}
         self.arrays = {name: launch.arrays[name] for name in written & plain}
         self.growth = Growth(launch, "the list of the latest accesses")
         self.forget()

@@ -107,15 +107,17 @@ ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 STRONG = ("relaxed", "acquire", "release", "mmio")
 
 
-def is_strong(one: Instruction) -> bool:
-    """Return whether threads may wait for each other by a load or a store.
+def strength(one: Instruction) -> ir.Strength:
+    """Return between whom a load or a store orders: one of an atomic variable, or volatile.
 
-    That is one of an atomic variable. A volatile one counts as such but in shared memory, where
-    lanes that read each other's words need __syncwarp() all the same.
+    A volatile one in shared memory doesn't order lanes: those that read each other's words need
+    __syncwarp() all the same.
     """
     if any(word in STRONG for word in one.name):
-        return True
-    return "volatile" in one.name and space_of(one) != "shared"
+        return "threads"
+    if "volatile" in one.name:
+        return "warps" if space_of(one) == "shared" else "threads"
+    return ""
 
 
 def address_in(one: Instruction) -> Address:

@@ -4,7 +4,7 @@ A copy by cp.async is done at once: a load from global memory and a store into s
 model has no cheaper way. An mbarrier is a 64-bit word: the arrivals that it waits for in the upper
 half, those up to now in the lower one. Each arrival is an atomic addition, each test a load.
 ldmatrix and stmatrix access one matrix at a time, 8 rows of 16 bytes, a word a lane, and exchange
-the addresses by shuffles. An atomic addition of pairs of halves is a loop of compare-and-swap.
+the addresses by shuffles. An atomic addition of short floats is a loop of compare-and-swap.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from mmsim.frontend.ptx.module import (
 
 Steps = Iterator[Instruction | Label]
 SPACES = ("shared", "global")
+WIDTHS = frozenset(("v2", "v4", "v8"))
+BYTES = {"f16": 2, "bf16": 2, "f16x2": 4, "bf16x2": 4, "f32": 4, "f64": 8}
+"""The types of the atomics of several numbers."""
 ALL_LANES = Immediate(-1)
 WHOLE_WARP = Immediate(31)
 
@@ -296,26 +299,86 @@ def _differences(writer: Writer) -> Steps:
     yield writer.write("mov.b32", target, total)
 
 
-def _pairs(writer: Writer) -> Steps:
-    """An atomic addition of two halves of a word, as a loop of compare-and-swap."""
+def _atomic(writer: Writer) -> Steps:
+    """An atomic of several numbers, one by one; of short floats, as a loop of compare-and-swap."""
     one = writer.one
-    type_ = one.name[-1]
     target = one.operands[0] if one.name[0] == "atom" else None
-    address, value = one.operands[:2] if target is None else one.operands[1:3]
-    if "add" not in one.name or any(part in ("v2", "v4", "v8") for part in one.name):
-        raise writer.refuse("add the numbers one by one")
+    address, *values = one.operands if target is None else one.operands[1:]
+    assert isinstance(address, Address)
+    width = next((word for word in one.name if word in WIDTHS), "")
+    if width:
+        assert isinstance(values[0], Vector)
+        size = BYTES[one.name[-1]]
+        name = tuple(word for word in one.name if word != width)
+        for number, value in enumerate(values[0].parts):
+            results = () if target is None else (target.parts[number],)  # type: ignore[union-attr]  # as wide
+            operands = (*results, moved(address, size * number), value)
+            single = replace(writer.one, name=name, operands=operands, guard=None)
+            if size < 4 or one.name[-1].endswith("x2"):
+                yield from _swapped(writer, single)
+            else:
+                yield single
+        return
+    if one.name[-1] == "b128":
+        raise writer.refuse("use words of 64 bits, or a lock")
+    yield from _swapped(writer, one)
+
+
+def _swapped(writer: Writer, one: Instruction) -> Steps:
+    """An atomic addition of short floats, or a comparison of 16 bits, by words of 32 bits."""
+    type_, is_half = one.name[-1], not one.name[-1].endswith("x2")
+    target = one.operands[0] if one.name[0] == "atom" else None
+    address, *values = one.operands if target is None else one.operands[1:]
+    compares = "cas" in one.name
+    assert isinstance(address, Address)
+    if not compares and "add" not in one.name:
+        raise writer.refuse("use an addition or a compare-and-swap")
     old, new, seen = (writer.register("b32") for _ in range(3))
     differs = writer.register("pred")
-    again, space = writer.label(), _space(writer)
+    again, behind, space = writer.label(), writer.label(), _space(writer)
+    own, sum_, found = (writer.register("b16") for _ in range(3))
+    shift, mask, bits = (writer.register("b32") for _ in range(3))
+    if is_half:
+        assert address.base is not None
+        whole, within = writer.register("b64"), writer.register("b64")
+        is_short = isinstance(address.base, Register) and writer.registers[
+            address.base.name
+        ].endswith("32")
+        yield writer.write("cvt.u64.u32" if is_short else "mov.b64", whole, address.base)
+        yield writer.write("add.s64", whole, whole, address.offset)
+        yield writer.write("and.b64", within, whole, 2)
+        yield writer.write("cvt.u32.u64", shift, within)
+        yield writer.write("shl.b32", shift, shift, 3)
+        yield writer.write("shl.b32", mask, 0xFFFF, shift)
+        yield writer.write("not.b32", mask, mask)
+        yield writer.write("and.b64", whole, whole, -4)
+        address = Address(whole)
     yield writer.write(f"ld.relaxed.gpu{space}.b32", old, address)
     yield Label(again)
-    yield writer.write(f"add.{type_}", new, old, value)
+    if is_half:
+        yield writer.write("shr.u32", bits, old, shift)
+        yield writer.write("cvt.u16.u32", own, bits)
+        if compares:
+            yield writer.write("setp.ne.b16", differs, own, values[0])
+            yield writer.write("bra", Symbol(behind), guard=differs)
+            yield writer.write("mov.b16", sum_, values[1])
+        else:
+            yield writer.write(f"add.{type_}", sum_, own, values[0])
+        yield writer.write("cvt.u32.u16", bits, sum_)
+        yield writer.write("shl.b32", bits, bits, shift)
+        yield writer.write("and.b32", new, old, mask)
+        yield writer.write("or.b32", new, new, bits)
+    else:
+        yield writer.write(f"add.{type_}", new, old, values[0])
     yield writer.write(f"atom{space}.cas.b32", seen, address, old, new)
     yield writer.write("setp.ne.s32", differs, seen, old)
     yield writer.write("mov.b32", old, seen)
     yield writer.write("bra", Symbol(again), guard=differs)
+    yield Label(behind)
     if target is not None:
-        yield writer.write("mov.b32", target, old)
+        yield writer.write("shr.u32", bits, old, shift if is_half else 0)
+        yield writer.write("cvt.u16.u32" if is_half else "mov.b32", found if is_half else old, bits)
+        yield writer.write(f"mov.b{16 if is_half else 32}", target, found if is_half else old)
 
 
 # The grid
@@ -341,8 +404,8 @@ EXPANSIONS: dict[str, Callable[[Writer], Steps]] = {
     "ldmatrix": _matrices,
     "stmatrix": _matrices,
     "vabsdiff4": _differences,
-    "atom": _pairs,
-    "red": _pairs,
+    "atom": _atomic,
+    "red": _atomic,
     "mov": _environment,
 }
 """The instructions that stand for others, by their names; see `is_expanded`."""
@@ -351,7 +414,8 @@ EXPANSIONS: dict[str, Callable[[Writer], Steps]] = {
 def is_expanded(one: Instruction) -> bool:
     """Return whether an instruction stands for others."""
     if one.name[0] in ("atom", "red"):
-        return one.name[-1].endswith("x2")
+        is_short = one.name[-1].endswith("x2") or one.name[-1] in ("f16", "bf16", "b16", "b128")
+        return is_short or not WIDTHS.isdisjoint(one.name)
     if one.name[0] == "mov":
         return one.operands[-1] in (Register("%envreg1"), Register("%envreg2"))
     return one.name[0] in EXPANSIONS

@@ -15,16 +15,17 @@ import numpy as np
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.ptx import warp
 from mmsim.frontend.ptx.arrays import (
+    BYTES,
     Array,
     Use,
     address_in,
     cast,
-    is_strong,
     joined,
     parted,
     read_as,
     refused,
     space_of,
+    strength,
     unpacked,
     use_of,
     written_as,
@@ -67,6 +68,7 @@ WITHOUT_EFFECT = frozenset(
 )
 CARRY = "carry_of_additions"
 """The register of the carry, which no instruction names."""
+KNOWN = "use numbers of 8, 16, 32 or 64 bits, or vectors of them"
 MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
 
 
@@ -126,6 +128,9 @@ class Lowering:
         self._find_definitions()
         for one in self.instructions:
             if one.name[0] in MEMORY and space_of(one) != "param":
+                if one.name[-1].lstrip("bsuf") not in BYTES:
+                    place = places.of(one.where)
+                    raise refused(one, "accesses memory by an unknown type", place, KNOWN)
                 for array in self.candidates(one):
                     array.uses.add(use_of(one))
         for array in arrays.values():
@@ -579,9 +584,9 @@ class Lowering:
                 at = self._nth(index, count, number, place)
                 yield ir.Assign(name, ir.RegisterRead(array.name, (at,), place), place)
         elif count == 1:
-            yield ir.Load(names[0], array.name, (index,), place, strong=is_strong(one))
+            yield ir.Load(names[0], array.name, (index,), place, strong=strength(one))
         else:
-            yield ir.VectorLoad(names, array.name, (index,), place, strong=is_strong(one))
+            yield ir.VectorLoad(names, array.name, (index,), place, strong=strength(one))
         words: list[ir.Expr] = [ir.Var(name, place) for name in names]
         each = count // use.count
         targets = unpacked(one.operands[0])
@@ -603,9 +608,9 @@ class Lowering:
         yield from check
         names = tuple(self.temporary() for _ in range(whole // size))
         if len(names) == 1:
-            yield ir.Load(names[0], array.name, (index,), place, strong=is_strong(one))
+            yield ir.Load(names[0], array.name, (index,), place, strong=strength(one))
         else:
-            yield ir.VectorLoad(names, array.name, (index,), place, strong=is_strong(one))
+            yield ir.VectorLoad(names, array.name, (index,), place, strong=strength(one))
         part = np.dtype(f"u{use.size}")
         for number, target in enumerate(unpacked(one.operands[0])):
             at = number * use.size
@@ -648,9 +653,9 @@ class Lowering:
             ]
             values = tuple(written_as(array.dtype, whole, "b64", place) for whole in wholes)
             if len(values) == 1:
-                yield ir.Store(array.name, (index,), values[0], place, strong=is_strong(one))
+                yield ir.Store(array.name, (index,), values[0], place, strong=strength(one))
             else:
-                yield ir.VectorStore(array.name, (index,), values, place, strong=is_strong(one))
+                yield ir.VectorStore(array.name, (index,), values, place, strong=strength(one))
             return
         if array.dtype.kind == "f":
             raise refused(
@@ -732,9 +737,9 @@ class Lowering:
                 at = self._nth(index, len(words), number, place)
                 yield ir.RegisterWrite(array.name, (at,), word, place)
         elif len(words) == 1:
-            yield ir.Store(array.name, (index,), words[0], place, strong=is_strong(one))
+            yield ir.Store(array.name, (index,), words[0], place, strong=strength(one))
         else:
-            strong = is_strong(one)
+            strong = strength(one)
             yield ir.VectorStore(array.name, (index,), tuple(words), place, strong=strong)
 
     def atomic(

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from mmsim.errors import Place
 from mmsim.frontend.ptx.arrays import cast, refused
-from mmsim.frontend.ptx.module import Immediate, Instruction, Operand, Pair, Register
+from mmsim.frontend.ptx.module import Instruction, Operand, Pair, Register
 from mmsim.ir import nodes as ir
 
 
