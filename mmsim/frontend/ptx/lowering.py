@@ -790,6 +790,8 @@ def registers_read(one: Instruction) -> Iterator[str]:
 
 def operands_of(one: Instruction) -> tuple[list[Operand], list[Operand]]:
     """The results and the operands of an instruction of numbers, one by one."""
+    if not one.operands:
+        return [], []
     first, *rest = one.operands
     targets = list(parts(first))
     return targets, [part for operand in rest for part in parts(operand)]
