@@ -151,10 +151,15 @@ def order_matters(block: Iterable[ir.Stmt], types: dict[str, np.dtype[Any]]) -> 
     """Return whether the order in which warps make a program's atomics can change its results.
 
     It can't if no old value is used, and all atomics on an array are of one kind of `COMMUTING`,
-    on integers.
+    on integers. It can if a strong load may wait for another thread's word.
     """
     kinds: dict[str, set[str]] = {}
-    for one in accesses(block):
+    every = list(accesses(block))
+    loads = {one.array for one in every if one.strong and isinstance(one, ir.Load | ir.VectorLoad)}
+    changing = ir.Store | ir.VectorStore | ir.Atomic
+    if any(one.array in loads and isinstance(one, changing) for one in every):
+        return True
+    for one in every:
         if isinstance(one, ir.Atomic):
             kind = COMMUTING.get(one.op)
             if kind is None or one.target is not None or types[one.array].kind in "fc":

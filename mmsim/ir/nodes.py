@@ -66,6 +66,7 @@ ExchangeOp = Literal[
     "active_mask",
     "sync",
 ]
+Strength = Literal["", "warps", "threads"]
 UNNUMBERED = -1
 Scalar = int | float | complex | bool
 """A number of Python's."""
@@ -239,9 +240,15 @@ class Numbered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryAccess(Numbered):
-    """A statement that accesses memory: `site` is its number among these, in text order."""
+    """A statement that accesses memory: `site` is its number among these, in text order.
+
+    A `strong` load or store (a term of PTX's memory model) is one by which threads, or only those
+    of different warps, wait for each other, as one of an atomic variable: it doesn't race with
+    others, and orders what comes before the store and after the load.
+    """
 
     site: int = field(default=UNNUMBERED, compare=False, repr=False)
+    strong: Strength = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,7 +308,8 @@ class Atomic(MemoryAccess):
     """target = mm.atomic.op(array, index, value): one access that reads and writes a word.
 
     `compare` is the word for "cas" to compare with, None for the others. The old value is dropped
-    if `target` is None. `mmsim.ir.atomics` defines the new word for each `op`.
+    if `target` is None. `mmsim.ir.atomics` defines the new word for each `op`. With `part`, it
+    belongs to a store of a part of the word, which may be uninitialized.
     """
 
     target: Target | None
@@ -311,6 +319,7 @@ class Atomic(MemoryAccess):
     compare: Expr | None
     value: Expr
     place: Place
+    part: bool = field(default=False, repr=False, kw_only=True)
 
     @property
     def operands(self) -> tuple[Expr, ...]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from mmsim.errors import Place
 from mmsim.ir.dtypes import Integers
-from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope
+from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope, Strength
 from mmsim.ir.operators import Mask, Value, union, without
 from mmsim.meaning.leniency import Lenient
 from mmsim.model.memory import ArrayInMemory
@@ -31,7 +31,8 @@ NONE: dict[Any, Any] = {}
 class Site:
     """One memory access of the program's text.
 
-    For an atomic, `op` is its operation, and `returns` says whether its old value is used. A lane
+    For an atomic, `op` is its operation. `returns` says whether the old value of an atomic is used,
+    or whether a read is `strong` (see `ir.MemoryAccess`). A `part` is stored by the atomic. A lane
     accesses `vector` adjacent elements together, usually one.
     """
 
@@ -42,6 +43,13 @@ class Site:
     op: AtomicOp | None = None
     returns: bool = False
     vector: int = 1
+    strong: Strength = ""
+    part: bool = False
+
+    @property
+    def orders(self) -> bool:
+        """Return whether it is an atomic or strong: it races with none of these, and orders."""
+        return self.kind == "atomic" or bool(self.strong)
 
     @property
     def served_as(self) -> str:

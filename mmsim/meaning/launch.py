@@ -282,7 +282,7 @@ class Launch:
         """
         if self.schedule == "synchronous":
             return False
-        if all(site.kind != "atomic" for site in self.meaning.sites):
+        if not any(site.orders for site in self.meaning.sites):
             return False
         code, types = self.code, self.meaning.typing.arrays
         key = "in turn", *((name, types[name].kind) for name in types)

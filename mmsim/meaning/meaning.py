@@ -557,7 +557,11 @@ def _site(access: ir.Access) -> Site:
     """The engines' view of an access of the text."""
     number, array, place = access.site, access.array, access.place
     if isinstance(access, ir.Atomic):
-        return Site(number, array, "atomic", place, access.op, access.target is not None)
+        returns = access.target is not None
+        return Site(number, array, "atomic", place, access.op, returns, part=access.part)
     if isinstance(access, ir.Load | ir.VectorLoad):
-        return Site(number, array, "read", place, vector=max(len(targets(access)), 1))
-    return Site(number, array, "write", place, vector=len(stored(access)))
+        width = max(len(targets(access)), 1)
+        returns = bool(access.strong)
+        return Site(number, array, "read", place, None, returns, width, access.strong)
+    width = len(stored(access))
+    return Site(number, array, "write", place, vector=width, strong=access.strong)

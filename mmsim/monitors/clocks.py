@@ -2,7 +2,8 @@
 
 So a lock orders the work under it, and a counter orders the work before each count. An atomic that
 changes a word *releases* it. An atomic whose old value is used *acquires* it. Barriers order
-the warps of a block, and pass on the knowledge of each.
+the warps of a block, and pass on the knowledge of each. A strong store is such a release, and a
+strong load acquires.
 
 Each warp counts its releases. Its vector clock holds the releases of every other warp that come
 before it. An access comes before another one exactly if, at the second access, its warp knew of a
@@ -16,6 +17,7 @@ come to `mm.warp.sync()` know all that each of them had done and known.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,7 @@ import numpy.typing as npt
 from mmsim.ir.dtypes import Integers
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth
+from mmsim.monitors.lines import row_starts
 from mmsim.monitors.listener import Access
 
 
@@ -54,7 +57,7 @@ class VectorClocks:
         if not self.needed:
             return 0, 0
         warp = access.of_lane(access.warps, 0)
-        if access.site.kind != "atomic":
+        if not access.site.orders:
             return int(self.releases[warp]), self.view[warp]
         copy = access.of_lane(access.copies, 0)
         cells = [(access.site.array, copy, one) for one in access.elements.tolist()]
@@ -150,8 +153,13 @@ class LaneClocks:
             known[np.ix_(there, there)] = self.events[begin + part]
 
     def accessed(self, access: Access) -> None:
-        """Note an atomic of a warp, its lanes in ascending order."""
-        if not self.acquires:  # only such atomics come for several warps together
+        """Note an atomic or strong access, the lanes of a warp in ascending order."""
+        if not self.acquires:
+            return
+        if isinstance(access.warps, np.ndarray):  # of several warps together
+            starts = [*row_starts(access.warps).tolist(), len(access.elements)]
+            for begin, end in pairwise(starts):
+                self.accessed(access.of_lanes(slice(begin, end)))
             return
         warp, copy = access.of_lane(access.warps, 0), access.of_lane(access.copies, 0)
         self.events[warp] += 1

@@ -38,7 +38,7 @@ class UnwrittenReads(Listener):
         if written is None:
             return
         elements, copies = access.elements, access.copies
-        if access.writes:
+        if access.writes or access.site.part:
             written[copies, elements] = True
             return
         unknown = np.flatnonzero(~written[copies, elements])

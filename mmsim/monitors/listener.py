@@ -82,6 +82,8 @@ class Access:
     @property
     def changes(self) -> npt.NDArray[np.bool_]:
         """Mark the lanes that store other bits than their element has."""
+        if self.values is None:
+            return np.zeros(len(self.elements), bool)
         before = bits_of(self.array.read(self.elements, self.blocks))
         marked: npt.NDArray[np.bool_] = before != self.bits
         return marked

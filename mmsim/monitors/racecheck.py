@@ -10,9 +10,9 @@ at least one of them writes, and nothing orders them:
 - under the synchronous schedule, only accesses of one round are unordered.
 
 Two atomics don't race: whatever their order, each takes effect as a whole. A plain access races
-with an atomic. Two writes of the same bits don't race: their order makes no difference. If lanes of
-a warp write one element in one request, the lowest-numbered thread's value stays
-(docs/machines.md), so the others' values count for nothing.
+with an atomic. A strong load or store counts as an atomic here. Two writes of the same bits don't
+race: their order makes no difference. If lanes of a warp write one element in one request, the
+lowest-numbered thread's value stays (docs/machines.md), so the others' values count for nothing.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ class RaceDetector(Listener):
         sites = launch.meaning.sites
         self.written = {site.array for site in sites if site.kind != "read"}
         self.sites, self.line_of_site = lines.sites, lines.of_site
-        self.kinds = np.array([KINDS[site.kind] for site in self.sites], dtype=np.int8)
+        kinds = [ATOMIC if site.orders else KINDS[site.kind] for site in self.sites]
+        self.kinds = np.array(kinds, dtype=np.int8)
         self.clocks = VectorClocks(launch)
         self.growth = Growth(launch, "the list of those to be checked for races")
         self.forget()
@@ -258,7 +259,7 @@ class RaceDetector(Listener):
             site, other_site = self.sites[line], self.sites[other_line]
             array = self.arrays[site.array]
             scope: Scope = "interval" if block == other_block else "blocks"
-            atomic = "atomic" in (site.kind, other_site.kind)
+            atomic = site.orders or other_site.orders
             yield element_finding(
                 "beside-atomic" if atomic else "race",
                 array,

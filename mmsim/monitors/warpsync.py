@@ -6,7 +6,7 @@ Thread Scheduling"). So two lanes that touch one element in different requests, 
 writing, are unordered unless one of these lies between: a barrier, a sync of both lanes, an atomic
 by which one follows the other (`LaneClocks`). Nothing is needed between
 
-- two atomics, though an atomic is a write and a read;
+- two atomics, though an atomic is a write and a read; a strong load or store counts as one;
 - two writes of the same value;
 - a write and a read that waits for it in a loop (`Waits`);
 - a write and a read by a lane that has itself written the element, in the same request.
@@ -44,6 +44,11 @@ NO_THREAD = -1
 OF_A_CELL = 32  # bytes of two threads and two requests
 
 
+def _kind(access: Access) -> str:
+    """The kind of an access: one that is strong between threads counts as an atomic."""
+    return "atomic" if access.site.strong == "threads" else access.site.kind
+
+
 class WarpSyncCheck(Listener):
     """Records the lane that touched each element last, and whether another lane does so next.
 
@@ -56,7 +61,7 @@ class WarpSyncCheck(Listener):
         self.waits = launch.once("waits", lambda: Waits(launch.code))
         sites = launch.meaning.sites
         written = {site.array for site in sites if site.kind != "read"}
-        plain = {site.array for site in sites if site.kind != "atomic"}
+        plain = {site.array for site in sites if site.kind != "atomic" and site.strong != "threads"}
         self.arrays = {name: launch.arrays[name] for name in written & plain}
         self.growth = Growth(launch, "the list of the latest accesses")
         self.forget()
@@ -82,7 +87,7 @@ class WarpSyncCheck(Listener):
     def accessed(self, access: Access) -> None:
         if not self.arrays:
             return
-        kind, array = access.site.kind, access.site.array
+        kind, array = _kind(access), access.site.array
         events = self.clocks.events[access.warps].copy()
         if kind == "atomic":
             self.clocks.accessed(access)
@@ -98,7 +103,7 @@ class WarpSyncCheck(Listener):
 
     def _note(self, access: Access, cells: Integers, events: Integers) -> None:
         """Note that warps touch these elements, each lane after so many events."""
-        kind = access.site.kind
+        kind = _kind(access)
         key = access.site.array, kind
         if key not in self.latest:
             size = access.array.size * len(access.array.bases)
@@ -132,7 +137,7 @@ class WarpSyncCheck(Listener):
 
     def _look(self, access: Access, cells: Integers, earlier: str) -> None:
         """Return whether other lanes of the warps touched the elements before, unordered."""
-        kind, threads = access.site.kind, access.threads
+        kind, threads = _kind(access), access.threads
         latest = self.latest[access.site.array, earlier]
         for other, request in zip(latest.thread, latest.request, strict=True):
             others = other[cells]

@@ -1,7 +1,8 @@
 """The arrays of a kernel: what they hold, and how its accesses of any size become accesses of them.
 
 An array holds numbers of one size. A larger access is one of several adjacent elements, as CUDA's
-vectors are, and joins or parts their bits.
+vectors are, and joins or parts their bits. A smaller one, beside atomics, takes a part of an
+element.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Use:
 
 @dataclass
 class Array:
-    """An array of a kernel. `base` is the number of its first byte in its space."""
+    """An array of a kernel. `base` is the number of its first byte."""
 
     name: str
     space: str
@@ -55,9 +56,13 @@ class Array:
     dtype: Type = field(default_factory=lambda: np.dtype(np.uint8))
 
     def settle(self) -> None:
-        """Choose the type of the elements by the accesses."""
+        """Choose the type of the elements by the accesses.
+
+        Atomics access whole elements. So other accesses may take a part of one.
+        """
         sizes = {use.size for use in self.uses}
         size = min(sizes, default=1 if self.own is None else self.own.itemsize)
+        size = max((use.size for use in self.uses if use.op), default=size)
         types = {use.type for use in self.uses}
         atomics = {use.op: use.type for use in self.uses if use.op}
         own = self.own if self.own is not None and self.own.name in PLAIN else None
@@ -97,6 +102,22 @@ def use_of(one: Instruction) -> Use:
 
 
 ATOMICS = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
+
+
+STRONG = ("relaxed", "acquire", "release", "mmio")
+
+
+def strength(one: Instruction) -> ir.Strength:
+    """Return between whom a load or a store orders: one of an atomic variable, or volatile.
+
+    A volatile one in shared memory doesn't order lanes: those that read each other's words need
+    __syncwarp() all the same.
+    """
+    if any(word in STRONG for word in one.name):
+        return "threads"
+    if "volatile" in one.name:
+        return "warps" if space_of(one) == "shared" else "threads"
+    return ""
 
 
 def address_in(one: Instruction) -> Address:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from warnings import warn_explicit
 
 from mmsim.errors import LanguageError, Place
+from mmsim.frontend.ptx.expansions import expanded, is_expanded
 from mmsim.frontend.ptx.grids import with_grid_barriers
 from mmsim.frontend.ptx.module import (
     Address,
@@ -101,6 +102,7 @@ class _Inliner:
         self.place_of = place_of
         self.calls = 0
         self.codes = codes_of(module)
+        self.expansions = 0
 
     def body(
         self, function: Function, prefix: str, slots: Mapping[str, str], chain: tuple[str, ...]
@@ -167,6 +169,11 @@ class _Inliner:
                 yield from self.moves(new, slots)
             elif new.name[0] == "ret" and prefix:
                 yield replace(new, name=("bra",), operands=(Symbol(end),))
+            elif is_expanded(new):
+                self.expansions += 1
+                place = self.place_of(new.where)
+                more = flat.registers, flat.variables, self.expansions, place
+                yield from expanded(new, *more)
             else:
                 yield new
         if prefix:

@@ -850,7 +850,8 @@ def _form(instruction: Instruction, sources: int, targets: Sequence[str], place:
     written_name = ".".join(instruction.name)
     row = INSTRUCTIONS.get(name)
     if row is None:
-        raise LanguageError(f"mmsim has no instruction {written_name}", place)
+        advice = "write what it does in CUDA C++; the reference lists the instructions"
+        raise LanguageError(f"mmsim has no instruction {written_name}", place, advice)
     types = tuple(TYPES[word] for word in rest if word in TYPES)
     words = frozenset(rest) - TYPES.keys()
     form = Form(

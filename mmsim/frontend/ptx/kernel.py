@@ -26,7 +26,10 @@ from mmsim.ir.walk import numbered
 WIDEST = 16
 """The bytes of the widest access."""
 APART = 1 << 40
-"""The bytes between the first addresses of two arrays."""
+"""The bytes between the first addresses of two arrays of global memory."""
+FIRST = {"shared": 1 << 28, "local": 1 << 29}
+"""The first addresses of the other spaces. So an address is the same number in its space and in
+general, and in shared memory fits into 32 bits."""
 
 
 class Specialized(NamedTuple):
@@ -125,7 +128,7 @@ class PtxProgram(Program):
         place = self._places.of(kernel.where)
         arrays = {array.name: array for array in binding.arrays}
         variables: dict[str, str] = {}
-        base = {"shared": 0, "local": 0}
+        base = dict(FIRST)
         locals_: dict[str, Variable] = {}
         codes = codes_of(self._module)
         named = flat.symbols()

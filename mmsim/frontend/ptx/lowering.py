@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+import numpy as np
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.ptx import warp
 from mmsim.frontend.ptx.arrays import (
+    BYTES,
     Array,
     Use,
     address_in,
@@ -22,6 +25,7 @@ from mmsim.frontend.ptx.arrays import (
     read_as,
     refused,
     space_of,
+    strength,
     unpacked,
     use_of,
     written_as,
@@ -51,6 +55,7 @@ from mmsim.frontend.ptx.pointers import (
     results_and_sources,
 )
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import Type
 from mmsim.ir.structured import BasicBlock, structured
 from mmsim.ir.structured import Label as BlockName
 
@@ -71,9 +76,8 @@ WRITES_CONSTANT = "RuntimeError: the kernel writes the constant variable {!r}"
 """The error of a store, or of an atomic."""
 CARRY = "carry_of_additions"
 """The register of the carry, which no instruction names."""
+KNOWN = "use numbers of 8, 16, 32 or 64 bits, or vectors of them"
 MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
-GENERIC = {"shared": 1 << 60, "local": 1 << 61}
-"""The number that makes an address in a space one in general."""
 
 
 class Slots(Protocol):
@@ -128,6 +132,7 @@ class Lowering:
         self.places = places
         self.instructions = [one for one in flat.body if isinstance(one, Instruction)]
         self.pointers = Pointers(self.instructions, variables, self._seed)
+        self.stored = self._pointers_in_memory()
         self.temporaries = 0
         self.place = places.of(where)
         self.taken = {*arrays, *parameters.names(), CARRY}
@@ -135,6 +140,9 @@ class Lowering:
         self._find_definitions()
         for one in self.instructions:
             if one.name[0] in MEMORY and space_of(one) != "param":
+                if one.name[-1].lstrip("bsuf") not in BYTES:
+                    place = places.of(one.where)
+                    raise refused(one, "accesses memory by an unknown type", place, KNOWN)
                 for array in self.candidates(one):
                     array.uses.add(use_of(one))
         for array in arrays.values():
@@ -148,6 +156,18 @@ class Lowering:
         at = address.base.offset + address.offset
         found = self.parameters.array(address.base.name, at)
         return NUMBER if found is None else offset_in(found.name)
+
+    def _pointers_in_memory(self) -> frozenset[str]:
+        """The arrays to which pointers in memory may lead, since the kernel stores such."""
+        values = [
+            source
+            for one in self.instructions
+            if one.name[0] in ("st", "atom", "red")
+            for source in results_and_sources(one)[1]
+            if not isinstance(source, Address)
+        ]
+        kinds = (self.pointers.kind(value) or NUMBER for value in values)
+        return frozenset().union(*(kind.arrays for kind in kinds))
 
     def _find_definitions(self) -> None:
         """Note the only instruction that sets a register, if there is only one."""
@@ -316,8 +336,7 @@ class Lowering:
         own: ir.Expr = ir.Var(self.name_of(operand.name), place)
         kind = self.pointers.kinds.get(operand.name, NUMBER)
         if kind.is_offset and not offset:
-            array = self.arrays[kind.array]
-            base = ir.Const(array.base + (GENERIC.get(array.space, 0) if kind.is_generic else 0))
+            base = ir.Const(self.arrays[kind.array].base)
             own = cast(self.held(operand.name), ir.Binary("+", own, base, place), place)
         return ir.Unary("not", own, place) if operand.negated else own
 
@@ -378,17 +397,12 @@ class Lowering:
             yield ir.Assign(name, ir.Var(temporary, place), place)
 
     def converted(self, one: Instruction, place: Place) -> ir.Stmt:
-        """An address of one space as one of another: offsets stay."""
+        """An address of one space as one of another: the same number."""
         target, source = one.operands
         assert isinstance(target, Register)
         type_ = one.name[-1]
         kind = self.pointers.kinds.get(target.name, NUMBER)
         value = self.operand(source, type_, place, kind.is_offset)
-        if not kind.is_offset:
-            space = next((name for name in one.name if name in GENERIC), "")
-            if space:
-                sign = "-" if "to" in one.name else "+"
-                value = ir.Binary(sign, value, ir.Const(GENERIC[space]), place)
         return ir.Assign(
             self.name_of(target.name), cast(self.held(target.name), value, place), place
         )
@@ -437,7 +451,7 @@ class Lowering:
         """The arrays that an access may be in."""
         base, space = address_in(one).base, space_of(one)
         kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
-        names = kind.arrays or self.arrays.keys()
+        names = kind.arrays or self.stored or self.arrays.keys()
         found = [self.arrays[name] for name in names]
         fits = ("global",) if space == "const" else (space,)
         if space != "generic":
@@ -466,17 +480,15 @@ class Lowering:
         if not kind.arrays:
             message = "ValueError: the address {} lies in no array"
             chosen = (ir.Return(place, message, number),)
-        spaces = GENERIC if space_of(one) == "generic" else {}
-        firsts = [(array.base + spaces.get(array.space, 0), array) for array in arrays]
-        for first, array in sorted(firsts, key=lambda pair: pair[0]):  # the last that begins below
+        for array in arrays:  # from the lowest address on: the last that begins below it
             offset = self.temporary()
-            own: ir.Expr = ir.Binary("-", number, ir.Const(first), place)
+            own: ir.Expr = ir.Binary("-", number, ir.Const(array.base), place)
             block = (
                 ir.Assign(offset, cast("int64", own, place), place),
                 *access(one, array, Sum(address.offset, {offset: 1}), place),  # type: ignore[operator]
             )
             if chosen:
-                test = ir.Compare(">=", number, ir.Const(first), place)
+                test = ir.Compare(">=", number, ir.Const(array.base), place)
                 chosen = (ir.If(test, block, chosen, place),)
             else:
                 chosen = block
@@ -582,6 +594,9 @@ class Lowering:
     def load(self, one: Instruction, array: Array, address: Sum, place: Place) -> Iterator[ir.Stmt]:
         """A load from an array."""
         use = use_of(one)
+        if use.size < array.dtype.itemsize:
+            yield from self.load_parts(one, array, address, place)
+            return
         index, check = self.index(address, use.bytes, place)
         yield from check
         count = self._pieces(use, array)
@@ -591,9 +606,9 @@ class Lowering:
                 at = self._nth(index, count, number, place)
                 yield ir.Assign(name, ir.RegisterRead(array.name, (at,), place), place)
         elif count == 1:
-            yield ir.Load(names[0], array.name, (index,), place)
+            yield ir.Load(names[0], array.name, (index,), place, strong=strength(one))
         else:
-            yield ir.VectorLoad(names, array.name, (index,), place)
+            yield ir.VectorLoad(names, array.name, (index,), place, strong=strength(one))
         words: list[ir.Expr] = [ir.Var(name, place) for name in names]
         each = count // use.count
         targets = unpacked(one.operands[0])
@@ -602,7 +617,82 @@ class Lowering:
             assert isinstance(target, Register)
             if target.name == "_":
                 continue
-            yield from self.assign(target, self._read(use, own, array, target.name, place), place)
+            value = self._read(use, own, array.dtype, target.name, place)
+            yield from self.assign(target, value, place)
+
+    def load_parts(
+        self, one: Instruction, array: Array, address: Sum, place: Place
+    ) -> Iterator[ir.Stmt]:
+        """A load of parts of elements: of whole elements, whose bits are shifted."""
+        use, size = use_of(one), array.dtype.itemsize
+        whole = max(use.bytes, size)
+        index, shift, check = self.part(address, use.bytes, size, place)
+        yield from check
+        names = tuple(self.temporary() for _ in range(whole // size))
+        if len(names) == 1:
+            yield ir.Load(names[0], array.name, (index,), place, strong=strength(one))
+        else:
+            yield ir.VectorLoad(names, array.name, (index,), place, strong=strength(one))
+        part = np.dtype(f"u{use.size}")
+        for number, target in enumerate(unpacked(one.operands[0])):
+            at = number * use.size
+            assert isinstance(target, Register)
+            word: ir.Expr = ir.Var(names[at // size], place)
+            if array.dtype.kind == "f":
+                word = ir.Call("as_integer", (word,), place)
+            word = cast(f"uint{8 * size}", word, place)
+            by = ir.Binary("+", shift, ir.Const(8 * (at % size)), place)
+            word = cast(part.name, ir.Binary(">>", word, by, place), place)
+            value = self._read(use, [word], part, target.name, place)
+            yield from self.assign(target, value, place)
+
+    def part(
+        self, address: Sum, bytes_: int, size: int, place: Place
+    ) -> tuple[ir.Expr, ir.Expr, Iterator[ir.Stmt]]:
+        """For an access of parts: the index of its elements, the bits before it, and a check."""
+        index, check = self.index(address, bytes_, place)
+        if bytes_ >= size:
+            return index, ir.Const(0), check
+        ratio = size // bytes_
+        within = ir.Binary("&", index, ir.Const(ratio - 1), place)
+        shift = ir.Binary("*", cast("int64", within, place), ir.Const(8 * bytes_), place)
+        by = ir.Const(ratio.bit_length() - 1)
+        return ir.Binary(">>", index, by, place), shift, check
+
+    def store_parts(
+        self, one: Instruction, array: Array, address: Sum, place: Place
+    ) -> Iterator[ir.Stmt]:
+        """A store of parts of elements: of whole elements, or two atomics that set the bits."""
+        use, size = use_of(one), array.dtype.itemsize
+        part = np.dtype(f"u{use.size}")
+        words = self.words_of(unpacked(one.operands[1]), use, replace(array, dtype=part), place)
+        index, shift, check = self.part(address, use.bytes, size, place)
+        yield from check
+        if use.bytes >= size:
+            each = size // use.size
+            wholes = [
+                joined(words[at : at + each], use.size, place) for at in range(0, len(words), each)
+            ]
+            values = tuple(written_as(array.dtype, whole, "b64", place) for whole in wholes)
+            if len(values) == 1:
+                yield ir.Store(array.name, (index,), values[0], place, strong=strength(one))
+            else:
+                yield ir.VectorStore(array.name, (index,), values, place, strong=strength(one))
+            return
+        if array.dtype.kind == "f":
+            raise refused(
+                one,
+                f"stores {use.bytes} bytes into {array.name!r}, where others add floats of {size} "
+                "bytes",
+                place,
+                "keep the two in arrays of their own",
+            )
+        ones = ir.Const((1 << 8 * use.bytes) - 1)
+        bits = ir.Binary("<<", joined(words, use.size, place), shift, place)
+        mask = ir.Unary("~", ir.Binary("<<", ones, shift, place), place)
+        for op, value in (("and", mask), ("or", bits)):
+            own = cast(array.dtype.name, value, place)
+            yield ir.Atomic(None, op, array.name, (index,), None, own, place, part=True)  # type: ignore[arg-type]  # one of its operations
 
     def _nth(self, index: ir.Expr, count: int, number: int, place: Place) -> ir.Expr:
         """The index of an element of a vector."""
@@ -612,15 +702,15 @@ class Lowering:
         return ir.Binary("+", first, ir.Const(number), place)
 
     def _read(
-        self, use: Use, words: Sequence[ir.Expr], array: Array, register: str, place: Place
+        self, use: Use, words: Sequence[ir.Expr], dtype: Type, register: str, place: Place
     ) -> ir.Expr:
         """The value for a register of the words of one element."""
         if len(words) == 1:
-            value = read_as(use.type, words[0], array.dtype, place)
+            value = read_as(use.type, words[0], dtype, place)
         else:
-            size = array.dtype.itemsize
+            size = dtype.itemsize
             words = [
-                ir.Call("as_integer", (word,), place) if array.dtype.kind == "f" else word
+                ir.Call("as_integer", (word,), place) if dtype.kind == "f" else word
                 for word in words
             ]
             whole = joined(words, size, place)
@@ -661,6 +751,9 @@ class Lowering:
             yield ir.Return(place, WRITES_CONSTANT.format(array.name))
             return
         use = use_of(one)
+        if use.size < array.dtype.itemsize:
+            yield from self.store_parts(one, array, address, place)
+            return
         index, check = self.index(address, use.bytes, place)
         yield from check
         words = self.words_of(unpacked(one.operands[1]), use, array, place)
@@ -669,9 +762,10 @@ class Lowering:
                 at = self._nth(index, len(words), number, place)
                 yield ir.RegisterWrite(array.name, (at,), word, place)
         elif len(words) == 1:
-            yield ir.Store(array.name, (index,), words[0], place)
+            yield ir.Store(array.name, (index,), words[0], place, strong=strength(one))
         else:
-            yield ir.VectorStore(array.name, (index,), tuple(words), place)
+            strong = strength(one)
+            yield ir.VectorStore(array.name, (index,), tuple(words), place, strong=strong)
 
     def atomic(
         self, one: Instruction, array: Array, address: Sum, place: Place
@@ -686,10 +780,9 @@ class Lowering:
         if use.size != array.dtype.itemsize or use.count > 1 or use.op == "?":
             raise refused(
                 one,
-                f"is one of {use.bytes} bytes on an array that other instructions access by "
-                f"{array.dtype.itemsize}",
+                f"is one of {use.bytes} bytes on an array with others of {array.dtype.itemsize}",
                 place,
-                "access it as numbers of one size",
+                "let all atomics on an array be of one size",
             )
         index, check = self.index(address, use.bytes, place)
         yield from check
@@ -704,7 +797,7 @@ class Lowering:
         yield ir.Atomic(name, use.op, array.name, (index,), compare, values[-1], place)  # type: ignore[arg-type]
         if name is not None:
             assert isinstance(target, Register)
-            value = self._read(use, [ir.Var(name, place)], array, target.name, place)
+            value = self._read(use, [ir.Var(name, place)], array.dtype, target.name, place)
             yield from self.assign(target, value, place)
 
     def is_read(self, register: str) -> bool:
@@ -727,6 +820,8 @@ def registers_read(one: Instruction) -> Iterator[str]:
 
 def operands_of(one: Instruction) -> tuple[list[Operand], list[Operand]]:
     """The results and the operands of an instruction of numbers, one by one."""
+    if not one.operands:
+        return [], []
     first, *rest = one.operands
     targets = list(parts(first))
     return targets, [part for operand in rest for part in parts(operand)]

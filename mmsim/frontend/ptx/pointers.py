@@ -11,10 +11,11 @@ So the index of most accesses needs no address.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 
+from mmsim.frontend.ptx.body import SPECIAL
 from mmsim.frontend.ptx.module import (
     Address,
     Immediate,
@@ -42,13 +43,11 @@ AFFINE = frozenset(("mov", "cvta", "add", "sub", "mad", "selp", "cvt"))
 class Kind:
     """The content of a register: a number, or (`is_offset`) an offset in the only one of `arrays`.
 
-    A number may be an address in any of `arrays`. `is_generic` is of an offset: the address that it
-    stands for is one of no space, as `cvta.shared` gives it.
+    A number may be an address in any of `arrays`.
     """
 
     arrays: frozenset[str] = frozenset()
     is_offset: bool = False
-    is_generic: bool = False
 
     @property
     def array(self) -> str:
@@ -102,7 +101,7 @@ class Pointers:
     def kind(self, operand: Operand) -> Kind | None:
         """The kind of an operand; None if it isn't known yet."""
         if isinstance(operand, Register):
-            return self.kinds.get(operand.name) if "." not in operand.name else NUMBER
+            return NUMBER if operand.name in SPECIAL else self.kinds.get(operand.name)
         if isinstance(operand, Symbol) and operand.name in self._variables:
             return offset_in(self._variables[operand.name])
         if isinstance(operand, Vector | Pair):
@@ -146,8 +145,6 @@ class Pointers:
         is_sum = name in AFFINE and not any(isinstance(x, Vector) for x in one.operands)
         last = known[-1] if name == "mad" else known[0] if name == "sub" else pointing[0]
         if is_sum and len(pointing) == 1 and pointing[0].is_offset and last is pointing[0]:
-            if name == "cvta" and ("shared" in one.name or "local" in one.name):
-                return replace(last, is_generic="to" not in one.name)
             return last
         return Kind(frozenset().union(*(kind.arrays for kind in pointing)))
 
@@ -160,7 +157,7 @@ class Pointers:
         if isinstance(operand, Symbol):
             return lowest_bit(operand.offset) if operand.name in self._variables else 1
         if isinstance(operand, Register):
-            return self.factors.get(operand.name) if "." not in operand.name else 1
+            return 1 if operand.name in SPECIAL else self.factors.get(operand.name)
         return 1
 
     def _factors(self, one: Instruction) -> bool:

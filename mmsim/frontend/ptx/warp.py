@@ -8,7 +8,7 @@ from typing import Protocol
 
 from mmsim.errors import Place
 from mmsim.frontend.ptx.arrays import cast, refused
-from mmsim.frontend.ptx.module import Immediate, Instruction, Operand, Pair, Register
+from mmsim.frontend.ptx.module import Instruction, Operand, Pair, Register
 from mmsim.ir import nodes as ir
 
 
@@ -34,6 +34,10 @@ class Lowering(Protocol):
         """Set a register, unless the result is dropped."""
 
 
+OF_SOME = (
+    "RuntimeError: a barrier for {} threads is not one of the whole block, which has another "
+    "number of threads; let all of them wait, or use cuda::barrier"
+)
 Statements = Callable[[Lowering, Instruction, Place], Iterator[ir.Stmt]]
 
 
@@ -49,6 +53,11 @@ def _warp_of_block(place: Place) -> ir.Expr:
     index, lane = ir.ThreadField("index"), ir.ThreadField("lane")
     first = ir.Binary("-", index, lane, place)
     return cast("int32", ir.Binary("//", first, WIDTH, place), place)
+
+
+def _warps_of_block(place: Place) -> ir.Expr:
+    whole = ir.Binary("+", ir.ThreadField("block_size"), ir.Const(31), place)
+    return cast("int32", ir.Binary("//", whole, WIDTH, place), place)
 
 
 WIDTH = ir.Const(32)
@@ -86,12 +95,18 @@ SPECIAL: dict[str, Callable[[Place], ir.Expr]] = {
     },
     "%laneid": partial(_field, "lane"),
     "%warpid": _warp_of_block,
-    "%smid": partial(_constant, 0),
+    "%nwarpid": _warps_of_block,
+    **{name: partial(_constant, 0) for name in ("%smid", "%gridid", "%is_explicit_cluster")},
+    **{f"%cluster_cta{name}": partial(_constant, 0) for name in ("rank", "id.x", "id.y", "id.z")},
+    **{f"%cluster_ncta{name}": partial(_constant, 1) for name in ("rank", "id.x", "id.y", "id.z")},
+    **{f"%clusterid.{axis}": partial(_field, f"blockIdx.{axis}") for axis in "xyz"},
+    **{f"%nclusterid.{axis}": partial(_field, f"gridDim.{axis}") for axis in "xyz"},
     "WARP_SZ": partial(_constant, 32),
     **{f"%reserved_smem_offset_{part}": partial(_constant, RESERVED) for part in "01"},
     **{f"%lanemask_{sign}": partial(_lanes, sign) for sign in ("eq", "lt", "le", "ge", "gt")},
 }
-"""The special registers that the model has."""
+"""The special registers that the model has. Each block is a cluster of its own, and all blocks are
+on one multiprocessor."""
 
 
 def _barrier(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
@@ -103,7 +118,11 @@ def _barrier(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.
     if "grid" in suffixes:
         yield ir.Barrier(place, "grid")
         return
-    if "arrive" in suffixes or "cluster" in suffixes:
+    if "cluster" in suffixes:  # of one block, see SPECIAL
+        if "wait" in suffixes:
+            yield ir.Barrier(place)
+        return
+    if "arrive" in suffixes:
         raise refused(one, "has no meaning in the model", place, "let all threads wait")
     if "red" in suffixes:
         target, _, *rest = one.operands
@@ -116,14 +135,11 @@ def _barrier(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.
         held = lowering.held(target.name) if isinstance(target, Register) else "bool"
         yield from lowering.assign(target, cast(held, ir.Var(name, place), place), place)
         return
-    first = one.operands[0] if one.operands else Immediate(0)
-    if lowering.constant(first) != 0 or len(one.operands) > 1:
-        raise refused(
-            one,
-            "is a barrier with a name or for some threads of a block",
-            place,
-            "use __syncthreads()",
-        )
+    if len(one.operands) > 1:
+        count = lowering.operand(one.operands[1], "b32", place)
+        warps = ir.Binary("//", count, WIDTH, place)
+        is_other = ir.Compare("!=", warps, _warps_of_block(place), place)
+        yield ir.If(is_other, (ir.Return(place, OF_SOME, count),), (), place)
     yield ir.Barrier(place)
 
 
@@ -176,37 +192,67 @@ def _shuffle(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.
         yield from lowering.assign(found, ir.Var(test, place), place)
 
 
+def _members(lowering: Lowering, operand: Operand, place: Place) -> ir.Expr | None:
+    """The mask of the lanes that take part; None if these are all active ones."""
+    if lowering.constant(operand) in (-1, 0xFFFFFFFF):
+        return None
+    return cast("uint32", lowering.operand(operand, "b32", place), place)
+
+
+def _among(members: ir.Expr | None, mask: ir.Expr, place: Place) -> ir.Expr:
+    """A mask of lanes without those that don't take part."""
+    return mask if members is None else ir.Binary("&", mask, members, place)
+
+
 def _vote(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
-    target, test, *_ = one.operands
+    """vote: among the lanes of the mask, since other lanes may vote at the same time."""
+    target, test, *rest = one.operands
     value = lowering.operand(test, "pred", place)
-    name = lowering.temporary()
+    members = _members(lowering, rest[-1], place) if rest else None
+    yes, no = lowering.temporary(), lowering.temporary()
+
+    def is_none(name: str) -> ir.Expr:
+        return ir.Compare("==", _among(members, ir.Var(name, place), place), ir.Const(0), place)
+
     if "ballot" in one.name:
-        yield ir.Exchange(name, "ballot", (value,), place)
-        yield from lowering.assign(target, cast("int32", ir.Var(name, place), place), place)
+        yield ir.Exchange(yes, "ballot", (value,), place)
+        found = cast("int32", _among(members, ir.Var(yes, place), place), place)
+        yield from lowering.assign(target, found, place)
         return
-    if "uni" in one.name:
-        other = lowering.temporary()
-        yield ir.Exchange(name, "all", (value,), place)
-        yield ir.Exchange(other, "any", (value,), place)
-        none = ir.Unary("not", ir.Var(other, place), place)
-        whole = ir.Binary("|", ir.Var(name, place), none, place)
-        yield from lowering.assign(target, whole, place)
+    if members is None and "uni" not in one.name:
+        yield ir.Exchange(yes, "all" if "all" in one.name else "any", (value,), place)
+        yield from lowering.assign(target, ir.Var(yes, place), place)
         return
-    yield ir.Exchange(name, "all" if "all" in one.name else "any", (value,), place)
-    yield from lowering.assign(target, ir.Var(name, place), place)
+    yield ir.Exchange(yes, "ballot", (value,), place)
+    yield ir.Exchange(no, "ballot", (ir.Unary("not", value, place),), place)
+    result: ir.Expr = ir.Unary("not", is_none(yes), place)
+    if "all" in one.name:
+        result = is_none(no)
+    elif "uni" in one.name:
+        result = ir.Binary("|", is_none(yes), is_none(no), place)
+    yield from lowering.assign(target, result, place)
 
 
 def _match(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
-    result, value, *_ = one.operands
+    result, value, *rest = one.operands
     target, agree = (result.first, result.second) if isinstance(result, Pair) else (result, None)
-    name = lowering.temporary()
+    members = _members(lowering, rest[-1], place) if rest else None
+    name, active = lowering.temporary(), lowering.temporary()
     operand = lowering.operand(value, one.name[-1], place)
-    op: ir.ExchangeOp = "match_any" if "any" in one.name else "match_all"
-    yield ir.Exchange(name, op, (operand,), place)
-    yield from lowering.assign(target, cast("int32", ir.Var(name, place), place), place)
+    if "any" in one.name or members is None:
+        op: ir.ExchangeOp = "match_any" if "any" in one.name else "match_all"
+        yield ir.Exchange(name, op, (operand,), place)
+        found = _among(members, ir.Var(name, place), place)
+    else:
+        yield ir.Exchange(name, "match_any", (operand,), place)
+        yield ir.Exchange(active, "active_mask", (), place)
+        own, whole = (_among(members, ir.Var(mask, place), place) for mask in (name, active))
+        found = ir.Choose(ir.Compare("==", own, whole, place), own, ir.Const(0))
+    yield ir.Assign(active, found, place)
+    mask = ir.Var(active, place)
+    yield from lowering.assign(target, cast("int32", mask, place), place)
     if agree is not None:
-        some = ir.Compare("!=", ir.Var(name, place), ir.Const(0), place)
-        yield from lowering.assign(agree, some, place)
+        yield from lowering.assign(agree, ir.Compare("!=", mask, ir.Const(0), place), place)
 
 
 def _active(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
@@ -220,8 +266,9 @@ REDUCING = {"add": "+", "min": "min", "max": "max", "and": "&", "or": "|", "xor"
 
 
 def _reduction(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
-    """redux: the values of all active lanes together, lane after lane."""
-    target, value, *_ = one.operands
+    """redux: the values of the lanes of the mask together, lane after lane."""
+    target, value, *rest = one.operands
+    members = _members(lowering, rest[-1], place) if rest else None
     type_ = one.name[-1]
     op = next((name for name in REDUCING if name in one.name), "")
     if not op or type_[0] == "f":
@@ -238,6 +285,8 @@ def _reduction(lowering: Lowering, one: Instruction, place: Place) -> Iterator[i
     add = ir.Assign(total, cast(f"{sign}int32", joined, place), place)
     taken = ir.If(ir.Logic("and", takes_part, is_more), (add,), (), place)
     yield ir.Exchange(active, "active_mask", (), place)
+    if members is not None:
+        yield ir.Assign(active, _among(members, ir.Var(active, place), place), place)
     yield ir.Exchange(total, "shuffle", (own, lowest), place)
     body: ir.Block = (
         ir.Assign(asked, source, place),
@@ -254,6 +303,20 @@ def _lowest_bit(mask: ir.Expr, place: Place) -> ir.Expr:
     return ir.Binary("-", ir.Call("ffs", (mask,), place), ir.Const(1), place)
 
 
+def _elected(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+    """elect: the lowest lane of the mask."""
+    result, mask = one.operands
+    members = _members(lowering, mask, place)
+    active = lowering.temporary()
+    yield ir.Exchange(active, "active_mask", (), place)
+    lane = _lowest_bit(_among(members, ir.Var(active, place), place), place)
+    target, test = (result.first, result.second) if isinstance(result, Pair) else (result, None)
+    if test is not None:
+        is_own = ir.Compare("==", ir.ThreadField("lane"), lane, place)
+        yield from lowering.assign(test, is_own, place)
+    yield from lowering.assign(target, cast("int32", lane, place), place)
+
+
 STATEMENTS: dict[str, Statements] = {
     "bar": _barrier,
     "barrier": _barrier,
@@ -262,6 +325,7 @@ STATEMENTS: dict[str, Statements] = {
     "match": _match,
     "activemask": _active,
     "redux": _reduction,
+    "elect": _elected,
 }
 """The instructions that threads carry out together, by their names."""
 

@@ -1,0 +1,421 @@
+"""Instructions that stand for several simpler ones: copies, barriers in memory, matrices.
+
+A copy by cp.async is done at once: a load from global memory and a store into shared memory, as the
+model has no cheaper way. An mbarrier is a 64-bit word: the arrivals that it waits for in the upper
+half, those up to now in the lower one. Each arrival is an atomic addition, each test a load.
+ldmatrix and stmatrix access one matrix at a time, 8 rows of 16 bytes, a word a lane, and exchange
+the addresses by shuffles. An atomic addition of short floats is a loop of compare-and-swap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, MutableMapping
+from dataclasses import dataclass, replace
+from itertools import count
+
+from mmsim.errors import LanguageError, Place
+from mmsim.frontend.ptx.module import (
+    Address,
+    Immediate,
+    Instruction,
+    Label,
+    Operand,
+    Register,
+    Symbol,
+    Variable,
+    Vector,
+)
+
+Steps = Iterator[Instruction | Label]
+SPACES = ("shared", "global")
+WIDTHS = frozenset(("v2", "v4", "v8"))
+BYTES = {"f16": 2, "bf16": 2, "f16x2": 4, "bf16x2": 4, "f32": 4, "f64": 8}
+"""The types of the atomics of several numbers."""
+ALL_LANES = Immediate(-1)
+WHOLE_WARP = Immediate(31)
+
+
+@dataclass
+class Writer:
+    """Writes the instructions that stand for `one`, with registers of their own."""
+
+    one: Instruction
+    registers: MutableMapping[str, str]
+    variables: MutableMapping[str, Variable]
+    number: int
+    place: Place
+
+    def __post_init__(self) -> None:
+        self._fresh = count()
+
+    def register(self, type_: str) -> Register:
+        """A new register."""
+        name = f"%expanded{self.number}_{next(self._fresh)}"
+        self.registers[name] = type_
+        return Register(name)
+
+    def label(self) -> str:
+        """A new label."""
+        return f"expanded_{self.number}_{next(self._fresh)}"
+
+    def write(
+        self, name: str, *operands: Operand | int, guard: Register | None = None
+    ) -> Instruction:
+        """An instruction, by its name with points."""
+        given = (Immediate(one) if isinstance(one, int) else one for one in operands)
+        return Instruction(tuple(name.split(".")), tuple(given), guard, self.one.where)
+
+    def refuse(self, advice: str) -> LanguageError:
+        """The error for an instruction without a meaning."""
+        name = ".".join(self.one.name)
+        return LanguageError(
+            f"the instruction {name} has no meaning in the model", self.place, advice
+        )
+
+
+def moved(address: Address, by: int) -> Address:
+    """An address so many bytes further."""
+    return replace(address, offset=address.offset + by)
+
+
+# Copies
+
+
+def _copy(writer: Writer) -> Steps:
+    """cp.async: the bytes behind the first `src-size` ones are zeros."""
+    one = writer.one
+    if "commit_group" in one.name or "wait_group" in one.name or "wait_all" in one.name:
+        return
+    if "mbarrier" in one.name:
+        if "noinc" in one.name:
+            yield from _arrival(writer, one.operands[0])
+        return
+    if "bulk" in one.name or "shared" not in (part.partition("::")[0] for part in one.name):
+        raise writer.refuse("copy with cuda::memcpy_async, or with loads and stores")
+    to, source, size, *rest = one.operands
+    assert isinstance(to, Address)
+    assert isinstance(source, Address)
+    assert isinstance(size, Immediate)
+    whole = int(size.value)
+    given = rest[0] if rest else size
+    if given == size:
+        type_, words = ("b64", whole // 8) if whole >= 8 else ("b32", 1)
+        held = [writer.register(type_) for _ in range(words)]
+        width = f".v{words}" if words > 1 else ""
+        value: Operand = Vector(tuple(held)) if words > 1 else held[0]
+        yield writer.write(f"ld.global{width}.{type_}", value, source)
+        yield writer.write(f"st.shared{width}.{type_}", to, value)
+        return
+    held = [writer.register("b32") for _ in range(whole // 4)]
+    vector: Operand = Vector(tuple(held)) if len(held) > 1 else held[0]
+    width = f".v{len(held)}" if len(held) > 1 else ""
+    is_whole, has_word = writer.register("pred"), writer.register("pred")
+    left, mask = writer.register("b32"), writer.register("b32")
+    is_skipped = isinstance(given, Register) and writer.registers.get(given.name) == "pred"
+    if is_skipped:  # the operand says whether the source is ignored
+        amount: Operand = writer.register("b32")
+        yield writer.write("selp.b32", amount, 0, whole, given)
+    else:
+        amount = given
+    yield writer.write("setp.ge.s32", is_whole, amount, whole)
+    for word in held:
+        yield writer.write("mov.b32", word, 0)
+    yield writer.write(f"ld.global{width}.b32", vector, source, guard=is_whole)
+    for number, word in enumerate(held):
+        yield writer.write("sub.s32", left, amount, 4 * number)
+        yield writer.write("setp.gt.s32", has_word, left, 0)
+        part = writer.register("pred")
+        negated = writer.register("pred")
+        yield writer.write("not.pred", negated, is_whole)
+        yield writer.write("and.pred", part, has_word, negated)
+        yield writer.write("ld.global.b32", word, moved(source, 4 * number), guard=part)
+        yield writer.write("shl.b32", left, left, 3, guard=part)
+        yield writer.write("bmsk.clamp.b32", mask, 0, left, guard=part)
+        yield writer.write("and.b32", word, word, mask, guard=part)
+    yield writer.write(f"st.shared{width}.b32", to, vector)
+
+
+# Barriers in memory
+
+
+def _space(writer: Writer) -> str:
+    """The space that the instruction names, with a point."""
+    named = (part.partition("::")[0] for part in writer.one.name)
+    return next((f".{name}" for name in named if name in SPACES), "")
+
+
+def _arrival(
+    writer: Writer, address: Operand, number: Operand | int = 1, state: Operand | None = None
+) -> Steps:
+    wide = writer.register("b64")
+    yield writer.write("cvt.u64.u32", wide, number)
+    if state is None or state == Register("_"):
+        yield writer.write(f"red{_space(writer)}.add.u64", address, wide)
+    else:
+        yield writer.write(f"atom{_space(writer)}.add.u64", state, address, wide)
+
+
+def _phase(writer: Writer, word: Operand) -> Iterator[Instruction]:
+    """The phases that a word has completed, in its own register."""
+    needed, arrived = writer.register("b64"), writer.register("b64")
+    yield writer.write("shr.u64", needed, word, 32)
+    yield writer.write("and.b64", arrived, word, 0xFFFFFFFF)
+    yield writer.write("div.u64", word, arrived, needed)
+
+
+def _memory_barrier(writer: Writer) -> Steps:
+    """mbarrier: init, arrive, test_wait and try_wait."""
+    _, kind, *suffixes = writer.one.name
+    operands = writer.one.operands
+    if kind == "init":
+        address, number = operands
+        word = writer.register("b64")
+        yield writer.write("cvt.u64.u32", word, number)
+        yield writer.write("shl.b64", word, word, 32)
+        yield writer.write(f"st{_space(writer)}.b64", address, word)
+    elif kind == "inval":
+        return
+    elif kind == "arrive" and not {"expect_tx", "noComplete"} & {*suffixes}:
+        state = None if isinstance(operands[0], Address) else operands[0]
+        address, *more = operands if state is None else operands[1:]
+        yield from _arrival(writer, address, more[0] if more else 1, state)
+    elif kind in ("test_wait", "try_wait"):
+        test, address, token, *_ = operands
+        word, other = writer.register("b64"), writer.register("b64")
+        yield writer.write(f"ld.relaxed.cta{_space(writer)}.b64", word, address)
+        yield from _phase(writer, word)
+        if "parity" in suffixes:
+            yield writer.write("cvt.u64.u32", other, token)
+            yield writer.write("and.b64", word, word, 1)
+            yield writer.write("setp.ne.u64", test, word, other)
+        else:
+            yield writer.write("mov.b64", other, token)
+            yield from _phase(writer, other)
+            yield writer.write("setp.gt.u64", test, word, other)
+    else:
+        raise writer.refuse("let all threads arrive and wait, as cuda::barrier's arrive_and_wait")
+
+
+# Matrices
+
+
+def _rows(writer: Writer, address: Address, matrices: int) -> Iterator[Instruction | Register]:
+    """For each matrix, the register with the address of the lane's word: row lane / 4."""
+    base = address.base
+    assert isinstance(base, Register | Symbol)
+    wide = not isinstance(base, Register) or writer.registers.get(base.name, "b64").endswith("64")
+    own, lane = writer.register("b64"), writer.register("b32")
+    low, high = writer.register("b32"), writer.register("b32")
+    row, within = writer.register("b32"), writer.register("b64")
+    yield writer.write("mov.b32", lane, Register("%laneid"))
+    yield writer.write("mov.b64" if wide else "cvt.u64.u32", own, base)
+    yield writer.write("add.s64", own, own, address.offset)
+    yield writer.write("and.b32", low, lane, 3)
+    yield writer.write("mul.wide.u32", within, low, 4)
+    for number in range(matrices):
+        found, other = writer.register("b64"), writer.register("b64")
+        yield writer.write("shr.u32", row, lane, 2)
+        yield writer.write("add.s32", row, row, 8 * number)
+        yield writer.write("cvt.u32.u64", low, own)
+        yield writer.write("shfl.sync.idx.b32", high, low, row, WHOLE_WARP, ALL_LANES)
+        yield writer.write("cvt.u64.u32", other, high)
+        yield writer.write("add.s64", found, other, within)
+        yield found
+
+
+def _transposed(writer: Writer, word: Register, result: Register) -> Steps:
+    """The lane's word of a transposed matrix of 16-bit numbers, from the words of all lanes."""
+    lane, column, source = (writer.register("b32") for _ in range(3))
+    selector, even, odd = (writer.register("b32") for _ in range(3))
+    yield writer.write("mov.b32", lane, Register("%laneid"))
+    yield writer.write("shr.u32", column, lane, 2)
+    yield writer.write("and.b32", source, lane, 3)
+    yield writer.write("shl.b32", source, source, 3)  # row 2 * (lane % 4), of 4 lanes each
+    yield writer.write("shr.u32", selector, column, 1)
+    yield writer.write("add.s32", source, source, selector)
+    yield writer.write("shfl.sync.idx.b32", even, word, source, WHOLE_WARP, ALL_LANES)
+    yield writer.write("add.s32", source, source, 4)
+    yield writer.write("shfl.sync.idx.b32", odd, word, source, WHOLE_WARP, ALL_LANES)
+    yield writer.write("and.b32", selector, column, 1)
+    yield writer.write("mul.lo.s32", selector, selector, 0x2222)
+    yield writer.write("add.s32", selector, selector, 0x5410)
+    yield writer.write("prmt.b32", result, even, odd, selector)
+
+
+def _matrices(writer: Writer) -> Steps:
+    """ldmatrix and stmatrix, of matrices of 8 by 8 numbers of 16 bits."""
+    name = writer.one.name
+    if "m8n8" not in name or name[-1] != "b16":
+        raise writer.refuse("load the matrix with loads of the words of each lane")
+    is_load = name[0] == "ldmatrix"
+    first, second = writer.one.operands
+    vector, address = (first, second) if is_load else (second, first)
+    assert isinstance(address, Address)
+    registers = vector.parts if isinstance(vector, Vector) else (vector,)
+    rows = _rows(writer, address, len(registers))
+    numbers = iter(registers)
+    for step in rows:
+        if isinstance(step, Instruction):
+            yield step
+            continue
+        own = next(numbers)
+        assert isinstance(own, Register)
+        word = writer.register("b32")
+        if is_load:
+            yield writer.write("ld.shared.b32", word, Address(step))
+        if "trans" in name:
+            result = writer.register("b32")
+            yield from _transposed(writer, word if is_load else own, result)
+            word = result
+        elif not is_load:
+            word = own
+        if is_load:
+            yield writer.write("mov.b32", own, word)
+        else:
+            yield writer.write("st.shared.b32", Address(step), word)
+
+
+# Numbers
+
+
+def _differences(writer: Writer) -> Steps:
+    """vabsdiff4: the differences of bytes without their sign, or with .add their sum."""
+    _, *types = writer.one.name
+    target, *operands = writer.one.operands
+    first, second, addend = operands
+    if {*types} - {"u32", "s32", "add"}:
+        raise writer.refuse("compute with each byte")
+    total, one, other = (writer.register("b32") for _ in range(3))
+    yield writer.write("mov.b32", total, addend if "add" in types else 0)
+    for byte in range(4):
+        yield writer.write(f"bfe.{types[1]}", one, first, 8 * byte, 8)
+        yield writer.write(f"bfe.{types[2]}", other, second, 8 * byte, 8)
+        yield writer.write("sad.s32", one, one, other, 0)
+        if "add" in types:
+            yield writer.write("add.s32", total, total, one)
+        else:
+            yield writer.write("bfi.b32", total, one, total, 8 * byte, 8)
+    assert isinstance(target, Register)
+    yield writer.write("mov.b32", target, total)
+
+
+def _atomic(writer: Writer) -> Steps:
+    """An atomic of several numbers, one by one; of short floats, as a loop of compare-and-swap."""
+    one = writer.one
+    target = one.operands[0] if one.name[0] == "atom" else None
+    address, *values = one.operands if target is None else one.operands[1:]
+    assert isinstance(address, Address)
+    width = next((word for word in one.name if word in WIDTHS), "")
+    if width:
+        assert isinstance(values[0], Vector)
+        size = BYTES[one.name[-1]]
+        name = tuple(word for word in one.name if word != width)
+        for number, value in enumerate(values[0].parts):
+            results = () if target is None else (target.parts[number],)  # type: ignore[union-attr]  # as wide
+            operands = (*results, moved(address, size * number), value)
+            single = replace(writer.one, name=name, operands=operands, guard=None)
+            if size < 4 or one.name[-1].endswith("x2"):
+                yield from _swapped(writer, single)
+            else:
+                yield single
+        return
+    if one.name[-1] == "b128":
+        raise writer.refuse("use words of 64 bits, or a lock")
+    yield from _swapped(writer, one)
+
+
+def _swapped(writer: Writer, one: Instruction) -> Steps:
+    """An atomic addition of short floats, or a comparison of 16 bits, by words of 32 bits."""
+    type_, is_half = one.name[-1], not one.name[-1].endswith("x2")
+    target = one.operands[0] if one.name[0] == "atom" else None
+    address, *values = one.operands if target is None else one.operands[1:]
+    compares = "cas" in one.name
+    assert isinstance(address, Address)
+    if not compares and "add" not in one.name:
+        raise writer.refuse("use an addition or a compare-and-swap")
+    old, new, seen = (writer.register("b32") for _ in range(3))
+    differs = writer.register("pred")
+    again, behind, space = writer.label(), writer.label(), _space(writer)
+    own, sum_, found = (writer.register("b16") for _ in range(3))
+    shift, mask, bits = (writer.register("b32") for _ in range(3))
+    if is_half:
+        assert address.base is not None
+        whole, within = writer.register("b64"), writer.register("b64")
+        is_short = isinstance(address.base, Register) and writer.registers[
+            address.base.name
+        ].endswith("32")
+        yield writer.write("cvt.u64.u32" if is_short else "mov.b64", whole, address.base)
+        yield writer.write("add.s64", whole, whole, address.offset)
+        yield writer.write("and.b64", within, whole, 2)
+        yield writer.write("cvt.u32.u64", shift, within)
+        yield writer.write("shl.b32", shift, shift, 3)
+        yield writer.write("shl.b32", mask, 0xFFFF, shift)
+        yield writer.write("not.b32", mask, mask)
+        yield writer.write("and.b64", whole, whole, -4)
+        address = Address(whole)
+    yield writer.write(f"ld.relaxed.gpu{space}.b32", old, address)
+    yield Label(again)
+    if is_half:
+        yield writer.write("shr.u32", bits, old, shift)
+        yield writer.write("cvt.u16.u32", own, bits)
+        if compares:
+            yield writer.write("setp.ne.b16", differs, own, values[0])
+            yield writer.write("bra", Symbol(behind), guard=differs)
+            yield writer.write("mov.b16", sum_, values[1])
+        else:
+            yield writer.write(f"add.{type_}", sum_, own, values[0])
+        yield writer.write("cvt.u32.u16", bits, sum_)
+        yield writer.write("shl.b32", bits, bits, shift)
+        yield writer.write("and.b32", new, old, mask)
+        yield writer.write("or.b32", new, new, bits)
+    else:
+        yield writer.write(f"add.{type_}", new, old, values[0])
+    yield writer.write(f"atom{space}.cas.b32", seen, address, old, new)
+    yield writer.write("setp.ne.s32", differs, seen, old)
+    yield writer.write("mov.b32", old, seen)
+    yield writer.write("bra", Symbol(again), guard=differs)
+    yield Label(behind)
+    if target is not None:
+        yield writer.write("shr.u32", bits, old, shift if is_half else 0)
+        yield writer.write("cvt.u16.u32" if is_half else "mov.b32", found if is_half else old, bits)
+        yield writer.write(f"mov.b{16 if is_half else 32}", target, found if is_half else old)
+
+
+EXPANSIONS: dict[str, Callable[[Writer], Steps]] = {
+    "cp": _copy,
+    "mbarrier": _memory_barrier,
+    "ldmatrix": _matrices,
+    "stmatrix": _matrices,
+    "vabsdiff4": _differences,
+    "atom": _atomic,
+    "red": _atomic,
+}
+"""The instructions that stand for others, by their names; see `is_expanded`."""
+
+
+def is_expanded(one: Instruction) -> bool:
+    """Return whether an instruction stands for others."""
+    if one.name[0] in ("atom", "red"):
+        is_short = one.name[-1].endswith("x2") or one.name[-1] in ("f16", "bf16", "b16", "b128")
+        return is_short or not WIDTHS.isdisjoint(one.name)
+    return one.name[0] in EXPANSIONS
+
+
+def expanded(
+    one: Instruction,
+    registers: MutableMapping[str, str],
+    variables: MutableMapping[str, Variable],
+    number: int,
+    place: Place,
+) -> Steps:
+    """The instructions for which one stands; `number` distinguishes it from the others."""
+    writer = Writer(one, registers, variables, number, place)
+    steps = EXPANSIONS[one.name[0]](writer)
+    if one.guard is None:
+        yield from steps
+        return
+    behind = writer.label()
+    turned = replace(one.guard, negated=not one.guard.negated)
+    yield writer.write("bra", Symbol(behind), guard=turned)
+    yield from steps
+    yield Label(behind)
