@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -17,7 +17,8 @@ from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.flat import flattened
 from mmsim.frontend.ptx.lowering import Lowering
 from mmsim.frontend.ptx.mangled import plain_name
-from mmsim.frontend.ptx.module import Function, Module, Variable
+from mmsim.frontend.ptx.module import Function, Instruction, Label, Module, Register, Variable
+from mmsim.frontend.ptx.pointers import ENVIRONMENT, GRID_BARRIER
 from mmsim.frontend.python.scope import number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
@@ -48,7 +49,8 @@ class PtxProgram(Program):
     """A kernel of a PTX module. A machine runs it as any program.
 
     A launch lowers it for the kinds of its arguments: arrays in the place of pointers, and numbers.
-    An argument for a struct is a NumPy record or bytes. `text` has the contents of source files by
+    An argument for a struct is a NumPy record or bytes. `binding` is the class that reads the
+    arguments, `Binding` for those of Python. `text` has the contents of source files by
     the names that the module gives them, `ptx` the text of the module. `memory` has the bytes of
     the module's variables, which all kernels of a module share.
     """
@@ -63,6 +65,7 @@ class PtxProgram(Program):
         file: str = "ptx",
         dynamic_bytes: int = 0,
         memory: dict[str, npt.NDArray[np.uint8]] | None = None,
+        binding: Binder | None = None,
     ) -> None:
         self._module = module
         self._kernel = kernel = module.functions[name]
@@ -73,7 +76,10 @@ class PtxProgram(Program):
             "ptx": ptx,
             "file": file,
             "memory": self.memory,
+            "binding": binding,
         }
+        self._binding = binding or Binding
+        self._goes_anywhere = False
         self._dynamic_bytes = dynamic_bytes
         super().__init__(_named(plain_name(name)), self._places.of(kernel.where))
         self._returns = None
@@ -105,15 +111,19 @@ class PtxProgram(Program):
 
     def specialized(self, args: Sequence[Any]) -> Specialized:
         """The program for arguments of these kinds, with the arguments of its launch."""
-        binding = Binding(self._kernel, self._places, args)
+        binding = self._binding(self._kernel, self._places, args)
+        if self._goes_anywhere:
+            binding.widen()
         if binding.key not in self._specialized:
             code, slots = self._lowered(binding)
+            if self._goes_anywhere and binding.widen():
+                code, slots = self._lowered(binding)
             self._specialized[binding.key] = Program(_named(self.name), code), slots
         program, slots = self._specialized[binding.key]
         self._code = program.code
         names = [parameter.name for parameter in program.code.parameters]
         values = slots.values(binding, names, self.memory)
-        own = {**slots.variables(self.memory), **binding.own}
+        own = {**slots.variables(self.memory), **slots.own(binding)}
         return Specialized(program, values, [*map(own.get, names)])
 
     def _lowered(self, binding: Binding) -> tuple[ir.Code, Slots]:
@@ -128,12 +138,17 @@ class PtxProgram(Program):
         base = {"shared": 0, "local": 0}
         locals_: dict[str, Variable] = {}
         every = {**self._module.variables, **flat.variables}
+        if any(ENVIRONMENT.keys() & _registers(one) for one in flat.body):
+            every[GRID_BARRIER] = Variable(GRID_BARRIER, "global", "b32", 16, 4)
         slots = Slots(binding, arrays)
         for name, variable in every.items():
             plain = re.sub(r"\W", "_", plain_name(name))
             own = _unique(plain, {*arrays, *slots.names()})
+            if name in binding.variables:
+                variables[name] = binding.variables[name]
+                continue
             if variable.space in ("global", "const"):
-                at = APART * (len(arrays) + 1)
+                at = binding.address(name) or APART * (len(arrays) + 1)
                 arrays[own] = Array(own, variable.space, at)
                 variables[name] = own
                 slots.add(own, variable)
@@ -146,6 +161,7 @@ class PtxProgram(Program):
             base[variable.space] = at + self._bytes(variable)
         lowering = Lowering(flat, arrays, variables, slots, self._places)
         body = lowering.body()
+        self._goes_anywhere = lowering.goes_anywhere
         used = {array.name: array for array in arrays.values() if array.uses}
         local_arrays = tuple(
             ir.LocalArray(
@@ -181,12 +197,18 @@ class PtxProgram(Program):
 
 
 class Binding:
-    """The arguments of a launch.
+    """The arguments of a launch, values of Python.
 
     `arrays` are those that pointers lead to, `own` the caller's by name; `numbers` are the values
     by the name of a parameter, and `structs` the bytes of others. `key` has all on which the
-    lowered kernel depends.
+    lowered kernel depends. `variables` gives the array that a variable of the module is, if a
+    pointer leads to it. `offsets` are the bytes from the first one of an array to where a pointer
+    leads, and a power of two that divides them. `sizes` are the bytes of the arrays that are larger
+    by a few bytes, for vectors at their end.
     """
+
+    is_raw = False
+    """Whether the arrays are bytes, of which nothing says what they hold."""
 
     def __init__(self, kernel: Function, places: Places, args: Sequence[Any]) -> None:
         self.kernel = kernel
@@ -201,9 +223,20 @@ class Binding:
         self.numbers: dict[str, int | float] = {}
         self.structs: dict[str, bytes] = {}
         self.pointers: dict[tuple[str, int], str] = {}
+        self.offsets: dict[tuple[str, int], tuple[int, int]] = {}
+        self.variables: dict[str, str] = {}
+        self.sizes: dict[str, int] = {}
         self._memory: dict[tuple[int, int], str] = {}
         triples = zip(kernel.parameters, self.names, args, strict=True)
         self.key = tuple(self._bind(*one) for one in triples)
+
+    def address(self, variable: str) -> int | None:
+        """The address of a variable of the module, if it has a known one."""
+        return None
+
+    def widen(self) -> bool:
+        """Let the kernel access all memory, if it is known; return whether this adds any."""
+        return False
 
     def _bind(self, parameter: Variable, name: str, value: Any) -> Any:
         where = f"argument {name!r} of the kernel {plain_name(self.kernel.name)!r}"
@@ -284,6 +317,10 @@ class Binding:
         return held + bytes(-len(held) % parameter.align)
 
 
+Binder = Callable[[Function, Places, Sequence[Any]], Binding]
+"""The class of the arguments, or a function that makes them."""
+
+
 class Slots:
     """The numbers that a kernel loads of its parameters: those that the lowered program takes.
 
@@ -292,10 +329,12 @@ class Slots:
 
     def __init__(self, binding: Binding, arrays: Mapping[str, Array]) -> None:
         self._binding = binding
+        self.is_raw = binding.is_raw
         self._arrays = arrays
         names = zip(binding.kernel.parameters, binding.names, strict=True)
         self._names = {parameter.name: name for parameter, name in names}
         self._loaded: dict[str, tuple[str, int, str]] = {}
+        self._offsets: dict[str, tuple[str, int]] = {}
         self._dtypes: dict[str, Type] = {}
         self._variables: dict[str, Variable] = {}
 
@@ -320,6 +359,31 @@ class Slots:
         own = self._binding.pointers.get((parameter, at))
         return None if own is None else self._arrays[own]
 
+    def offset(self, parameter: str, at: int) -> ir.Expr:
+        """The bytes from the first one of the array to where a pointer leads."""
+        if (parameter, at) not in self._binding.offsets:
+            return ir.Const(0)
+        name = f"{self._names[parameter]}_{at}_offset"
+        self._offsets[name] = parameter, at
+        return ir.Number(name)
+
+    def factor(self, parameter: str, at: int) -> int:
+        """A power of two that divides this offset; 0 if it is 0."""
+        return self._binding.offsets.get((parameter, at), (0, 0))[1]
+
+    def own(self, binding: Binding) -> dict[str, npt.NDArray[Any]]:
+        """The caller's arrays, each as far as the elements that the kernel accesses fit into it."""
+        return {name: self._whole(name, binding) for name in binding.own}
+
+    def _whole(self, name: str, binding: Binding) -> npt.NDArray[Any]:
+        array = binding.own[name]
+        if name not in self._binding.sizes or name not in self._dtypes:
+            return array
+        element = self._dtypes[name].itemsize
+        if any(use.bytes > element for use in self._arrays[name].uses):
+            return array
+        return array[: binding.sizes[name] // element * element]
+
     def number(self, parameter: str, at: int, type_: str) -> ir.Expr | None:
         """The number at an offset of a parameter; None if there is none of this type."""
         name = self._names.get(parameter)
@@ -341,17 +405,18 @@ class Slots:
             use: ir.Use = "unused"
             if array.name in used and own.size:
                 use, self._dtypes[array.name] = "array", array.dtype
-                if own.nbytes % array.dtype.itemsize:
+                if own.nbytes % array.dtype.itemsize and not self._binding.is_raw:
                     raise LaunchError(
                         f"argument {array.name!r} has {own.nbytes} bytes, which the kernel "
                         f"accesses by {array.dtype.itemsize}"
                     )
-            type_ = own.dtype if use == "array" else None
-            yield ir.Parameter(array.name, use, None, place, type_, own.shape)
+            raw = self._binding.is_raw
+            type_ = own.dtype if use == "array" and not raw else None
+            yield ir.Parameter(array.name, use, None, place, type_, None if raw else own.shape)
         for name in self._variables.keys() & used.keys():
             self._dtypes[name] = used[name].dtype
             yield ir.Parameter(name, "array", None, place)
-        for name in self._loaded:
+        for name in (*self._loaded, *self._offsets):
             yield ir.Parameter(name, "number", None, place)
 
     def values(
@@ -364,8 +429,11 @@ class Slots:
                 found.append(bytes_of(self._variables[name], memory).view(self._dtypes[name]))
                 continue
             if name in binding.own:
-                flat = binding.own[name].reshape(-1)
+                flat = self._whole(name, binding).reshape(-1)
                 found.append(flat.view(self._dtypes[name]) if name in self._dtypes else 0)
+                continue
+            if name in self._offsets:
+                found.append(binding.offsets[self._offsets[name]][0])
                 continue
             parameter, at, type_ = self._loaded[name]
             if parameter in binding.numbers:
@@ -409,6 +477,12 @@ def signed(value: int, bits: int) -> int:
     (-1, 5)
     """
     return value - (1 << bits) if value >> (bits - 1) & 1 and value > 0 else value
+
+
+def _registers(one: Instruction | Label) -> set[str]:
+    """The names of an instruction's operands that are registers."""
+    operands = one.operands if isinstance(one, Instruction) else ()
+    return {operand.name for operand in operands if isinstance(operand, Register)}
 
 
 def _unique(name: str, taken: Collection[str]) -> str:

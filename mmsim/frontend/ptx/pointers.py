@@ -37,16 +37,23 @@ CARRYING = frozenset(
 AFFINE = frozenset(("mov", "cvta", "add", "sub", "mad", "selp", "cvt"))
 """Those of them whose result is an offset if what points has one."""
 
+ENVIRONMENT = {"%envreg1": 32, "%envreg2": 0}
+"""The registers with the address of the grid's barrier, and the number of the lowest bit in each."""
+GRID_BARRIER = "grid barrier"
+"""The variable with which the blocks of a cooperative launch wait for each other."""
+
 
 @dataclass(frozen=True)
 class Kind:
     """The content of a register: a number, or (`is_offset`) an offset in the only one of `arrays`.
 
-    A number may be an address in any of `arrays`.
+    A number may be an address in any of `arrays`. With `is_loaded`, it was read in memory and may be
+    an address in any array at all; `arrays` are empty then.
     """
 
     arrays: frozenset[str] = frozenset()
     is_offset: bool = False
+    is_loaded: bool = False
 
     @property
     def array(self) -> str:
@@ -56,6 +63,9 @@ class Kind:
 
 
 NUMBER = Kind()
+LOADED = Kind(is_loaded=True)
+READING = ("ld", "ldu", "atom")
+"""The instructions whose result was in memory."""
 
 
 def offset_in(array: str) -> Kind:
@@ -67,6 +77,8 @@ def joined(first: Kind | None, second: Kind | None) -> Kind | None:
     """The kind of a register that holds either; None for what isn't known yet."""
     if first is None or second is None or first == second:
         return second if first is None else first
+    if LOADED in (first, second):
+        return LOADED
     return Kind(first.arrays | second.arrays)
 
 
@@ -74,7 +86,8 @@ class Pointers:
     """The kind of every register, and a power of two of which its value is always a multiple.
 
     `seeds` gives the kinds of the results that this class can't know: those of loads of
-    parameters, by the instruction; None for other instructions.
+    parameters, by the instruction; None for other instructions. `factor` gives a power of two that
+    divides the offset of such a result, 0 for 0.
     """
 
     def __init__(
@@ -82,10 +95,12 @@ class Pointers:
         body: Iterable[Instruction],
         variables: Mapping[str, str],
         seed: Callable[[Instruction], Kind | None],
+        factor: Callable[[Instruction], int] = lambda one: 0,
     ) -> None:
         self._body = list(body)
         self._variables = variables
         self._seed = seed
+        self._offset_factor = factor
         self.kinds: dict[str, Kind] = {}
         self.factors: dict[str, int] = {}
         self._settle(self._kinds)
@@ -99,6 +114,8 @@ class Pointers:
 
     def kind(self, operand: Operand) -> Kind | None:
         """The kind of an operand; None if it isn't known yet."""
+        if isinstance(operand, Register) and operand.name in ENVIRONMENT:
+            return Kind(frozenset((self._variables[GRID_BARRIER],)))
         if isinstance(operand, Register):
             return self.kinds.get(operand.name) if "." not in operand.name else NUMBER
         if isinstance(operand, Symbol) and operand.name in self._variables:
@@ -127,6 +144,8 @@ class Pointers:
     def _carried(self, one: Instruction, sources: list[Operand]) -> Kind | None:
         """The kind of a result, from those of the operands."""
         name = one.name[0]
+        if name in READING and one.name[-1] in ("b64", "u64", "s64"):
+            return LOADED
         if name not in CARRYING:
             return NUMBER
         held = [self.kind(source) for source in sources]
@@ -138,7 +157,7 @@ class Pointers:
         known = [kind for kind in held if kind is not None]
         pointing = [kind for kind in known if kind.arrays]
         if not pointing:
-            return NUMBER
+            return LOADED if LOADED in known else NUMBER
         if name == "sub" and len(pointing) == 2 and pointing[0].is_offset:
             return NUMBER if pointing[0] == pointing[1] else Kind()
         is_sum = name in AFFINE and not any(isinstance(x, Vector) for x in one.operands)
@@ -178,7 +197,7 @@ class Pointers:
         name, *suffixes = one.name
         seed = self._seed(one)
         if seed is not None and seed.is_offset:
-            return 0
+            return self._offset_factor(one)
         numbers = [self.factor(source) for source in sources]
         if name in ("mov", "cvta", "add", "sub", "min", "max") or name == "selp":
             known = [number for number in numbers[:2] if number is not None]
