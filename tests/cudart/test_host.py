@@ -2,6 +2,8 @@
 
 import socket
 import struct
+import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -101,13 +103,23 @@ def test_ptx_that_lz4_compressed():
 
 def test_ptx_that_zstd_compressed_needs_a_library(monkeypatch):
     packed = Entry(True, 90, 0x8011, 3, b"packed")
-
-    def missing(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(fatbin.importlib, "import_module", missing)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(MMSimError, match=r"pip install zstandard, or compile it with.*no-compress"):
         fatbin.plain(packed)
+
+    class ZstdError(Exception):
+        pass
+
+    def decompress(data):
+        if data == b"packed":
+            return b"ptx"
+        raise ZstdError
+
+    library = SimpleNamespace(decompress=decompress, ZstdError=ZstdError)
+    monkeypatch.setitem(sys.modules, "zstandard", library)
+    assert fatbin.plain(packed) == b"ptx"
+    with pytest.raises(MMSimError, match="damaged"):
+        fatbin.plain(packed._replace(data=b"other"))
 
 
 @pytest.mark.parametrize("size", [0, 8, 20, 70, 82])

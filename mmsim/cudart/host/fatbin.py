@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import struct
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -71,16 +70,16 @@ def plain(entry: Entry) -> bytes:
         return lz4(entry.data, entry.size)
     if not entry.flags & ZSTD:
         return entry.data
-    for name in ("compression.zstd", "zstandard"):
-        try:
-            module = importlib.import_module(name)
-        except ImportError:
-            continue
-        try:
-            return bytes(module.decompress(entry.data))
-        except Exception:  # each module has an error of its own
-            raise MMSimError(DAMAGED) from None
-    raise MMSimError(f"the PTX of the program is compressed; pip install zstandard, or {WITHOUT}")
+    try:
+        import zstandard
+    except ImportError:
+        raise MMSimError(
+            f"the PTX of the program is compressed; pip install zstandard, or {WITHOUT}"
+        ) from None
+    try:
+        return bytes(zstandard.decompress(entry.data))
+    except zstandard.ZstdError:
+        raise MMSimError(DAMAGED) from None
 
 
 def lz4(data: bytes, size: int) -> bytes:

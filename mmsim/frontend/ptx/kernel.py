@@ -208,7 +208,7 @@ class Binding:
     """
 
     is_raw = False
-    """Whether the arrays are bytes, of which nothing says what they hold."""
+    """True if the arrays are bytes, of which nothing says what they hold."""
 
     def __init__(self, kernel: Function, places: Places, args: Sequence[Any]) -> None:
         self.kernel = kernel

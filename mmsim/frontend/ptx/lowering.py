@@ -75,7 +75,7 @@ class Slots(Protocol):
 
     @property
     def is_raw(self) -> bool:
-        """Whether nothing says which arguments are pointers."""
+        """Return whether nothing says which arguments are pointers."""
 
     def names(self) -> Collection[str]:
         """The names of the arguments."""

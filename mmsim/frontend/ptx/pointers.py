@@ -38,7 +38,7 @@ AFFINE = frozenset(("mov", "cvta", "add", "sub", "mad", "selp", "cvt"))
 """Those of them whose result is an offset if what points has one."""
 
 ENVIRONMENT = {"%envreg1": 32, "%envreg2": 0}
-"""The registers with the address of the grid's barrier, and the number of the lowest bit in each."""
+"""The registers with the address of the grid's barrier, and the number of each one's lowest bit."""
 GRID_BARRIER = "grid barrier"
 """The variable with which the blocks of a cooperative launch wait for each other."""
 
@@ -47,8 +47,8 @@ GRID_BARRIER = "grid barrier"
 class Kind:
     """The content of a register: a number, or (`is_offset`) an offset in the only one of `arrays`.
 
-    A number may be an address in any of `arrays`. With `is_loaded`, it was read in memory and may be
-    an address in any array at all; `arrays` are empty then.
+    A number may be an address in any of `arrays`. With `is_loaded`, it was read in memory and may
+    be an address in any array at all; `arrays` are empty then.
     """
 
     arrays: frozenset[str] = frozenset()
