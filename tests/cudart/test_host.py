@@ -59,6 +59,40 @@ PTX = """
     st.global.u32       [%rd2], %r1;
     ret;
 }
+
+.visible .entry walk(.param .u64 first, .param .u64 out)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<5>;
+    ld.param.u64        %rd1, [first];
+    ld.param.u64        %rd2, [out];
+    mov.u32             %r1, 0;
+LOOP:
+    ld.global.u32       %r2, [%rd1+8];
+    add.s32             %r1, %r1, %r2;
+    ld.global.u64       %rd1, [%rd1];
+    setp.ne.s64         %p1, %rd1, 0;
+    @%p1 bra            LOOP;
+    st.global.u32       [%rd2], %r1;
+    ret;
+}
+
+.visible .entry meet(.param .u64 out)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<6>;
+    ld.param.u64        %rd1, [out];
+    mov.u32             %r1, %envreg2;
+    mov.u32             %r2, %envreg1;
+    cvt.u64.u32         %rd2, %r1;
+    cvt.u64.u32         %rd3, %r2;
+    bfi.b64             %rd4, %rd3, %rd2, 32, 32;
+    add.s64             %rd5, %rd4, 4;
+    atom.add.global.u32 %r3, [%rd5], 1;
+    st.global.u32       [%rd1], %r3;
+    ret;
+}
 """
 
 
@@ -243,6 +277,29 @@ def test_a_pointer_in_memory_leads_to_any_allocation(module, device):
     device.find(BASE).memory.view(np.int64)[0] = BASE + 516
     start(module, "follow", BASE, BASE + 256, threads=1)
     assert words(device, BASE + 256)[0] == 55
+
+
+def test_a_list_leads_through_allocations(module, device):
+    for address, follower, value in ((BASE, BASE + 512, 3), (BASE + 512, 0, 4)):
+        device.find(address).memory.view(np.int64)[:2] = follower, value
+    start(module, "walk", BASE, BASE + 256, threads=1)
+    assert words(device, BASE + 256)[0] == 7
+
+
+def test_the_barrier_of_a_grid_has_memory_of_its_own(module, device):
+    for before in (0, 1):
+        start(module, "meet", BASE + 4, threads=1)
+        assert words(device, BASE)[:3].tolist() == [0, before, 0]
+
+
+def test_a_pointer_to_the_middle_of_an_element(module):
+    with pytest.raises(RaisedError, match="an address of 4 bytes is no multiple of 4"):
+        start(module, "put", BASE + 2, bytes(4), pair(BASE + 512))
+
+
+def test_a_null_pointer_that_is_followed(module, device):
+    with pytest.raises(RaisedError, match="lies in no array"):
+        start(module, "walk", 0, BASE + 256, threads=1)
 
 
 def test_a_pointer_in_memory_that_leads_nowhere(module, device):
