@@ -24,7 +24,7 @@ export MPLBACKEND := Agg
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help verify docs course nbgrader axe tsc quick quick-style quick-types quick-tests test test-types test-tests test-newest constraints test-pythons bare test-long kills mutate mutate-claims fuzz gpu ledger proofs metal planted numba notebooks bench clean
+.PHONY: help verify docs course nbgrader axe tsc quick quick-style quick-types quick-tests test test-types test-tests test-newest constraints test-pythons bare test-long test-programs kills mutate mutate-claims fuzz gpu ledger proofs metal planted numba notebooks bench clean
 
 help: ## print this list
 	@echo "make TARGET [PYTHON=python3.12] [JOBS=2]"
@@ -116,7 +116,7 @@ constraints: $(VERSIONS) ## list the newest version of each library in .ci/const
 	$(PIP) install uv
 	for minor in $(MINORS); do \
 		$(BIN)/uv pip compile --quiet --upgrade --python-platform linux --python-version $$minor --no-annotate \
-			--custom-compile-command "make constraints" --group test --extra cuda-c --extra notebook \
+			--custom-compile-command "make constraints" --group test --extra cuda-c --extra cuda-programs --extra notebook \
 			--output-file .ci/constraints/$$minor.txt pyproject.toml || exit; \
 	done
 
@@ -132,6 +132,17 @@ test-long: $(VENV)/.testable ## compare the engines and the reference at length,
 	MMSIM_EXAMPLES=2000 $(PYTEST) -m "long or not long" $(REFERENCE)
 	MMSIM_EXAMPLES=500 $(PYTEST) $(filter-out $(REFERENCE),$(RANDOM))
 	$(BIN)/python -m tests.kit.tools.agreement --count 20000 --jobs $(JOBS)
+
+# nvcc's wheels are large, so they have an environment of their own, on top of .venv.
+PROGRAMS := build/programs
+test-programs: $(PROGRAMS)/.made ## compile and run whole programs of CUDA C++; fetches nvcc's wheels, needs g++
+	CUDA_HOME=$$(echo $(CURDIR)/$(PROGRAMS)/lib/python*/site-packages/nvidia/cu*) \
+		$(BIN)/python -m pytest -q -m long -rs tests/cudart/test_programs.py
+$(PROGRAMS)/.made: $(VENV)/.testable pyproject.toml
+	$(BIN)/python -m venv --clear $(PROGRAMS)
+	PIP_CONSTRAINT=$(VERSIONS) $(PROGRAMS)/bin/python -m pip --no-input -qq install $(CUDA_WHEELS)
+	@touch $@
+CUDA_WHEELS := $(addprefix nvidia-,cuda-cccl cuda-crt cuda-nvcc cuda-profiler-api cuda-runtime nvvm)
 
 kills: $(VENV)/.testable ## kill a sweep 50 times and count what its file lost; takes minutes
 	$(BIN)/python -m tests.kit.tools.kill_sweeps --kills 50 --seed 1

@@ -1,10 +1,12 @@
-"""`mmsim cuda SCRIPT`: run a program that uses numba.cuda and print the cost of its kernels."""
+"""`mmsim cuda PROGRAM`: run a program of numba.cuda or CUDA C++, print the cost of its kernels."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from mmsim.api.machines import Machine
 from mmsim.cli import machine
@@ -19,10 +21,37 @@ OWN |= {f"--{name.replace('_', '-')}" for name in machine.OPTIONS}
 
 
 ABOUT = {
-    "description": "Run a Python program with mmsim in the place of numba.cuda, and print for each "
-    "of its kernels the launches, threads, time units, stages and wasted stages. Options stand "
-    "before the program's name; what follows it is passed to the program."
+    "description": "Run a Python program with mmsim in the place of numba.cuda, or a program of "
+    "CUDA C++ with mmsim in the place of a GPU, and print for each of its kernels the launches, "
+    "threads, time units, stages and wasted stages. Options stand before the program's name; what "
+    "follows it is passed to the program. A program of CUDA C++ is one or more files for nvcc, the "
+    "first one a .cu, or what nvcc -cudart shared made of them."
 }
+
+
+NVCC = {
+    "-I": "search headers in a FOLDER",
+    "-D": "define a macro NAME[=VALUE]",
+    "-std": "the version of C++, as c++20 VERSION",
+    "--nvcc": "further options of nvcc as one text OPTIONS",
+}
+
+
+class Option(argparse.Action):
+    """Adds an option of nvcc to those before it."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if option_string == "--nvcc":
+            new = shlex.split(values)
+        else:
+            new = [f"-std={values}" if option_string == "-std" else f"{option_string}{values}"]
+        namespace.nvcc = [*(namespace.nvcc or []), *new]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +67,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     numbers = {name: f"{own}{number}" for name, number in machine.DEFAULTS.items()}
     machine.add_machine_options(parser, {**numbers, "bank_bytes": 4, "machine": default})
     parser.add_argument("-m", dest="module", action="store_true", help="the program is a module")
+    of_nvcc = "for a program of CUDA C++: "
+    for option, what in NVCC.items():
+        metavar = what.split()[-1]
+        parser.add_argument(
+            option, dest="nvcc", action=Option, metavar=metavar, help=f"{of_nvcc}{what}"
+        )
     parser.add_argument("script", help="the program's file; with -m the module's name")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's arguments")
 
@@ -46,7 +81,6 @@ def command(arguments: argparse.Namespace) -> int:
     from mmsim.cuda import in_python  # loads what launches
     from mmsim.cuda.machines import set_machine
     from mmsim.cuda.mistakes import set_lenient
-    from mmsim.cuda.replacing import run_script
     from mmsim.cuda.report import Report
     from mmsim.view.tables import rich_table
 
@@ -61,9 +95,8 @@ def command(arguments: argparse.Namespace) -> int:
         set_lenient()
     report = Report()
     report.listen(check=arguments.check)
-    begin = ("-m", [arguments.script]) if arguments.module else (arguments.script, [])
     try:
-        status = run_script(begin[0], [*begin[1], *arguments.arguments])
+        status = run(arguments)
     finally:
         show(*(map(rich_table, report.tables()) if report.kernels else [NONE]))
         show(*report.verdicts(), soft_wrap=True)
@@ -72,6 +105,20 @@ def command(arguments: argparse.Namespace) -> int:
         if arguments.html is not None:
             show(f"open {arguments.html} in a browser", soft_wrap=True)
     return status or int(bool(report.findings))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the program; return its exit status."""
+    from mmsim.cudart.host import programs  # loads what launches
+
+    if not arguments.module and programs.is_program(arguments.script):
+        return programs.run(arguments.script, arguments.arguments, arguments.nvcc or [])
+    if arguments.nvcc is not None:
+        raise CommandError("the options -I, -D, -std and --nvcc are for a program of CUDA C++")
+    from mmsim.cuda.replacing import run_script  # replaces numba.cuda
+
+    begin = ("-m", [arguments.script]) if arguments.module else (arguments.script, [])
+    return run_script(begin[0], [*begin[1], *arguments.arguments])
 
 
 def machine_of(arguments: argparse.Namespace) -> Machine:

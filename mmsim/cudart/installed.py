@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from ctypes.util import find_library
@@ -23,6 +24,11 @@ MISSING = (
     "give PTX (nvcc -ptx -lineinfo file.cu), which needs no compiler"
 )
 
+WITHOUT_NVCC = (
+    "a program of CUDA C++ needs NVIDIA's compiler nvcc, which was not found: pip install "
+    '"memory-machine-simulator[cuda-programs]", or name the folder of a CUDA toolkit in CUDA_HOME'
+)
+
 
 def library() -> str:
     """The path of NVRTC, or its name for the system's loader. Raises `MMSimError` without it."""
@@ -30,6 +36,18 @@ def library() -> str:
     if found is None:
         raise MMSimError(MISSING)
     return found
+
+
+def nvcc() -> str:
+    """The path of nvcc: the wheels', a toolkit's, or the system's. Raises `MMSimError` without."""
+    wheels = (file for root in _wheels() for file in sorted(root.glob("cu*/bin/nvcc")))
+    toolkits = (root / "bin" / "nvcc" for root in _toolkits())
+    for file in (*wheels, *toolkits):
+        if os.access(file, os.X_OK):
+            return str(file)
+    if found := shutil.which("nvcc"):
+        return found
+    raise MMSimError(WITHOUT_NVCC)
 
 
 def headers() -> list[str]:

@@ -178,7 +178,7 @@ def test_an_address_between_two_numbers_is_an_error():
 
 
 def test_a_trap_is_an_error():
-    with pytest.raises(RaisedError, match="trap or an assertion"):
+    with pytest.raises(RaisedError, match="stops with a trap"):
         ran(kernel("stops"), np.full(64, -1, np.int32))
 
 

@@ -69,7 +69,7 @@ class Array:
         wanted = {t for op, t in atomics.items() if op in (*SIGNED, *UNSIGNED) or t[0] == "f"}
         if len(wanted) == 1:
             (one,) = wanted
-            self.dtype = np.dtype(f"{one.replace('s', 'i')[0]}{size}")
+            self.dtype = np.dtype(f"{KINDS[one[0]]}{size}")
         elif own is not None and own.itemsize == size:
             self.dtype = own
         elif len(sizes) == 1 and size > 2 and any(one[0] == "f" for one in types):
@@ -79,6 +79,8 @@ class Array:
             self.dtype = np.dtype(f"{'i' if signed else 'u'}{size}")
 
 
+KINDS = {"b": "u", "u": "u", "s": "i", "f": "f"}
+"""The kind of NumPy's numbers for each kind of PTX's."""
 PLAIN = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float32", "float64"),

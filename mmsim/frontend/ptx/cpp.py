@@ -21,7 +21,7 @@ class Places:
     def __init__(
         self, module: Module, kernel: str, text: Mapping[str, str], ptx: str, file: str
     ) -> None:
-        self.kernel = kernel
+        self.kernel = plain_name(kernel)
         self.file = file
         self._files = {
             number: (name, text[name].splitlines())
@@ -64,7 +64,7 @@ class Places:
         """The names of the kernel's parameters in the source; argument_1, ... if unknown."""
         numbered = [f"argument_{number}" for number, _ in enumerate(parameters, 1)]
         for _, lines in self._files.values():
-            found = _declared("\n".join(lines), plain_name(self.kernel), len(parameters))
+            found = _declared("\n".join(lines), self.kernel, len(parameters))
             if found is not None:
                 return found
         return numbered

@@ -199,7 +199,7 @@ class _Inliner:
                 yield replace(one, name=("mov", "b32"), operands=(Register(slot), Immediate(0)))
             return
         if callee.name in STOPS:
-            yield replace(one, name=("trap",), operands=())
+            yield replace(one, name=("trap", "assertion"), operands=())
             return
         function = self.module.functions.get(callee.name)
         if function is None or function.body is None:

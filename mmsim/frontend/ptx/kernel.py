@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -51,7 +51,8 @@ class PtxProgram(Program):
     """A kernel of a PTX module. A machine runs it as any program.
 
     A launch lowers it for the kinds of its arguments: arrays in the place of pointers, and numbers.
-    An argument for a struct is a NumPy record or bytes. `text` has the contents of source files by
+    An argument for a struct is a NumPy record or bytes. `binding` is the class that reads the
+    arguments, `Binding` for those of Python. `text` has the contents of source files by
     the names that the module gives them, `ptx` the text of the module. `memory` has the bytes of
     the module's variables, which all kernels of a module share.
     """
@@ -66,6 +67,7 @@ class PtxProgram(Program):
         file: str = "ptx",
         dynamic_bytes: int = 0,
         memory: dict[str, npt.NDArray[np.uint8]] | None = None,
+        binding: Binder | None = None,
     ) -> None:
         self._module = module
         self._kernel = kernel = module.functions[name]
@@ -76,7 +78,10 @@ class PtxProgram(Program):
             "ptx": ptx,
             "file": file,
             "memory": self.memory,
+            "binding": binding,
         }
+        self._binding = binding or Binding
+        self._goes_anywhere = False
         self._dynamic_bytes = dynamic_bytes
         super().__init__(_named(plain_name(name)), self._places.of(kernel.where))
         self._returns = None
@@ -108,15 +113,19 @@ class PtxProgram(Program):
 
     def specialized(self, args: Sequence[Any]) -> Specialized:
         """The program for arguments of these kinds, with the arguments of its launch."""
-        binding = Binding(self._kernel, self._places, args)
+        binding = self._binding(self._kernel, self._places, args)
+        if self._goes_anywhere:
+            binding.widen()
         if binding.key not in self._specialized:
             code, slots = self._lowered(binding)
+            if self._goes_anywhere and binding.widen():
+                code, slots = self._lowered(binding)
             self._specialized[binding.key] = Program(_named(self.name), code), slots
         program, slots = self._specialized[binding.key]
         self._code = program.code
         names = [parameter.name for parameter in program.code.parameters]
         values = slots.values(binding, names, self.memory)
-        own = {**slots.variables(self.memory), **binding.own}
+        own = {**slots.variables(self.memory), **slots.own(binding)}
         return Specialized(program, values, [*map(own.get, names)])
 
     def _lowered(self, binding: Binding) -> tuple[ir.Code, Slots]:
@@ -142,8 +151,11 @@ class PtxProgram(Program):
         for name, variable in every.items():
             plain = re.sub(r"\W", "_", plain_name(name))
             own = _unique(plain, {*arrays, *slots.names()})
+            if name in binding.variables:
+                variables[name] = binding.variables[name]
+                continue
             if variable.space in ("global", "const"):
-                at = APART * (len(arrays) + 1)
+                at = binding.address(name) or APART * (len(arrays) + 1)
                 arrays[own] = Array(own, variable.space, at)
                 variables[name] = own
                 slots.add(own, variable)
@@ -156,6 +168,7 @@ class PtxProgram(Program):
             base[variable.space] = at + self._bytes(variable)
         lowering = Lowering(flat, arrays, variables, slots, self._places, kernel.where)
         body = lowering.body()
+        self._goes_anywhere = lowering.goes_anywhere
         used = {array.name: array for array in arrays.values() if array.uses}
         local_arrays = tuple(
             ir.LocalArray(
@@ -191,12 +204,18 @@ class PtxProgram(Program):
 
 
 class Binding:
-    """The arguments of a launch.
+    """The arguments of a launch, values of Python.
 
     `arrays` are those that pointers lead to, `own` the caller's by name; `numbers` are the values
     by the name of a parameter, and `structs` the bytes of others. `key` has all on which the
-    lowered kernel depends.
+    lowered kernel depends. `variables` gives the array that a variable of the module is, if a
+    pointer leads to it. `offsets` are the bytes from the first one of an array to where a pointer
+    leads, and a power of two that divides them. `sizes` are the bytes of the arrays that are larger
+    by a few bytes, for vectors at their end.
     """
+
+    is_raw = False
+    """True if the arrays are bytes, of which nothing says what they hold."""
 
     def __init__(self, kernel: Function, places: Places, args: Sequence[Any]) -> None:
         self.kernel = kernel
@@ -211,9 +230,20 @@ class Binding:
         self.numbers: dict[str, int | float] = {}
         self.structs: dict[str, bytes] = {}
         self.pointers: dict[tuple[str, int], str] = {}
+        self.offsets: dict[tuple[str, int], tuple[int, int]] = {}
+        self.variables: dict[str, str] = {}
+        self.sizes: dict[str, int] = {}
         self._memory: dict[tuple[int, int], str] = {}
         triples = zip(kernel.parameters, self.names, args, strict=True)
         self.key = tuple(self._bind(*one) for one in triples)
+
+    def address(self, variable: str) -> int | None:
+        """The address of a variable of the module, if it has a known one."""
+        return None
+
+    def widen(self) -> bool:
+        """Let the kernel access all memory, if it is known; return whether this adds any."""
+        return False
 
     def _bind(self, parameter: Variable, name: str, value: Any) -> Any:
         where = f"argument {name!r} of the kernel {plain_name(self.kernel.name)!r}"
@@ -294,6 +324,10 @@ class Binding:
         return held + bytes(-len(held) % parameter.align)
 
 
+Binder = Callable[[Function, Places, Sequence[Any]], Binding]
+"""The class of the arguments, or a function that makes them."""
+
+
 class Slots:
     """The numbers that a kernel loads of its parameters: those that the lowered program takes.
 
@@ -302,10 +336,12 @@ class Slots:
 
     def __init__(self, binding: Binding, arrays: Mapping[str, Array]) -> None:
         self._binding = binding
+        self.is_raw = binding.is_raw
         self._arrays = arrays
         names = zip(binding.kernel.parameters, binding.names, strict=True)
         self._names = {parameter.name: name for parameter, name in names}
         self._loaded: dict[str, tuple[str, int, str]] = {}
+        self._offsets: dict[str, tuple[str, int]] = {}
         self._dtypes: dict[str, Type] = {}
         self._variables: dict[str, Variable] = {}
 
@@ -330,6 +366,31 @@ class Slots:
         own = self._binding.pointers.get((parameter, at))
         return None if own is None else self._arrays[own]
 
+    def offset(self, parameter: str, at: int) -> ir.Expr:
+        """The bytes from the first one of the array to where a pointer leads."""
+        if (parameter, at) not in self._binding.offsets:
+            return ir.Const(0)
+        name = f"{self._names[parameter]}_{at}_offset"
+        self._offsets[name] = parameter, at
+        return ir.Number(name)
+
+    def factor(self, parameter: str, at: int) -> int:
+        """A power of two that divides this offset; 0 if it is 0."""
+        return self._binding.offsets.get((parameter, at), (0, 0))[1]
+
+    def own(self, binding: Binding) -> dict[str, npt.NDArray[Any]]:
+        """The caller's arrays, each as far as the elements that the kernel accesses fit into it."""
+        return {name: self._whole(name, binding) for name in binding.own}
+
+    def _whole(self, name: str, binding: Binding) -> npt.NDArray[Any]:
+        array = binding.own[name]
+        if name not in self._binding.sizes or name not in self._dtypes:
+            return array
+        element = self._dtypes[name].itemsize
+        if any(use.bytes > element for use in self._arrays[name].uses):
+            return array
+        return array[: binding.sizes[name] // element * element]
+
     def number(self, parameter: str, at: int, type_: str) -> ir.Expr | None:
         """The number at an offset of a parameter; None if there is none of this type."""
         name = self._names.get(parameter)
@@ -351,18 +412,19 @@ class Slots:
             use: ir.Use = "unused"
             if array.name in used and own.size:
                 use, self._dtypes[array.name] = "array", array.dtype
-                if own.nbytes % array.dtype.itemsize:
+                if own.nbytes % array.dtype.itemsize and not self._binding.is_raw:
                     raise LaunchError(
                         f"argument {array.name!r} has {own.nbytes} bytes, which the kernel "
                         f"accesses by {array.dtype.itemsize}"
                     )
-            type_ = own.dtype if use == "array" else None
-            shape = own.shape if use == "array" else None
+            raw = self._binding.is_raw
+            type_ = own.dtype if use == "array" and not raw else None
+            shape = own.shape if use == "array" and not raw else None
             yield ir.Parameter(array.name, use, None, place, type_, shape)
         for name in self._variables.keys() & used.keys():
             self._dtypes[name] = used[name].dtype
             yield ir.Parameter(name, "array", None, place)
-        for name in self._loaded:
+        for name in (*self._loaded, *self._offsets):
             yield ir.Parameter(name, "number", None, place)
 
     def values(
@@ -375,8 +437,11 @@ class Slots:
                 found.append(bytes_of(self._variables[name], memory).view(self._dtypes[name]))
                 continue
             if name in binding.own:
-                flat = binding.own[name].reshape(-1)
+                flat = self._whole(name, binding).reshape(-1)
                 found.append(flat.view(self._dtypes[name]) if name in self._dtypes else 0)
+                continue
+            if name in self._offsets:
+                found.append(binding.offsets[self._offsets[name]][0])
                 continue
             parameter, at, type_ = self._loaded[name]
             if parameter in binding.numbers:

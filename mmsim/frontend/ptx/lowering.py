@@ -68,7 +68,8 @@ WITHOUT_EFFECT = frozenset(
     )
 )
 STOPS: Mapping[tuple[str, ...], str] = {
-    (): "RuntimeError: the kernel stops with a trap or an assertion",
+    (): "RuntimeError: the kernel stops with a trap",
+    ("assertion",): "AssertionError: an assertion of the kernel fails",
     ("call",): "RuntimeError: the kernel calls a function at an address that is that of none",
 }
 """The error of each instruction that stops a kernel, by its suffixes."""
@@ -83,11 +84,21 @@ MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
 class Slots(Protocol):
     """The arguments, by the parameter and the offset in it."""
 
+    @property
+    def is_raw(self) -> bool:
+        """Return whether nothing says which arguments are pointers."""
+
     def names(self) -> Collection[str]:
         """The names of the arguments."""
 
     def array(self, parameter: str, at: int) -> Array | None:
         """The array that a pointer leads to; None if none is there."""
+
+    def offset(self, parameter: str, at: int) -> ir.Expr:
+        """The bytes from the first one of this array to where the pointer leads."""
+
+    def factor(self, parameter: str, at: int) -> int:
+        """A power of two that divides these bytes; 0 if they are 0."""
 
     def number(self, parameter: str, at: int, type_: str) -> ir.Expr | None:
         """The number that is there; None without one of this type."""
@@ -114,6 +125,7 @@ class Lowering:
     `parameters` gives the arrays and the numbers of its arguments.
 
     `arrays` are the arrays by name; `variables` gives the array of each variable of the module.
+    `goes_anywhere` is True if the kernel accesses addresses that come from no argument.
     """
 
     def __init__(
@@ -131,10 +143,11 @@ class Lowering:
         self.parameters = parameters
         self.places = places
         self.instructions = [one for one in flat.body if isinstance(one, Instruction)]
-        self.pointers = Pointers(self.instructions, variables, self._seed)
+        self.pointers = Pointers(self.instructions, variables, self._seed, self._factor)
         self.stored = self._pointers_in_memory()
         self.temporaries = 0
         self.place = places.of(where)
+        self.goes_anywhere = False
         self.taken = {*arrays, *parameters.names(), CARRY}
         self.names = {name: self._free(re.sub(r"\W", "", name)) for name in flat.registers}
         self._find_definitions()
@@ -151,10 +164,7 @@ class Lowering:
     def _seed(self, one: Instruction) -> Kind | None:
         if one.name[:2] != ("ld", "param"):
             return None
-        address = address_in(one)
-        assert isinstance(address.base, Symbol)
-        at = address.base.offset + address.offset
-        found = self.parameters.array(address.base.name, at)
+        found = self.parameters.array(*_place_of(one))
         return NUMBER if found is None else offset_in(found.name)
 
     def _pointers_in_memory(self) -> frozenset[str]:
@@ -168,6 +178,10 @@ class Lowering:
         ]
         kinds = (self.pointers.kind(value) or NUMBER for value in values)
         return frozenset().union(*(kind.arrays for kind in kinds))
+
+    def _factor(self, one: Instruction) -> int:
+        """A power of two that divides the offset that a load of a parameter gives."""
+        return self.parameters.factor(*_place_of(one))
 
     def _find_definitions(self) -> None:
         """Note the only instruction that sets a register, if there is only one."""
@@ -425,11 +439,14 @@ class Lowering:
         for number, target in enumerate(targets):
             assert isinstance(target, Register)
             at = address.base.offset + address.offset + number * use.size
-            value: ir.Expr | None = ir.Const(0)
-            if self.parameters.array(address.base.name, at) is None:
+            value: ir.Expr | None = self.parameters.offset(address.base.name, at)
+            array = self.parameters.array(address.base.name, at)
+            if array is None:
                 value = self.parameters.number(address.base.name, at, use.type)
             if value is None:
                 raise refused(one, "reads a part of a parameter that no argument gives", place)
+            if array is not None and not self.pointers.kinds.get(target.name, NUMBER).is_offset:
+                value = ir.Binary("+", value, ir.Const(array.base), place)
             held = self.held(target.name)
             yield from self.assign(target, cast(held, value, place), place)
 
@@ -451,7 +468,11 @@ class Lowering:
         """The arrays that an access may be in."""
         base, space = address_in(one).base, space_of(one)
         kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
-        names = kind.arrays or self.stored or self.arrays.keys()
+        names = set(kind.arrays)
+        if kind.is_loaded or not names:
+            self.goes_anywhere |= space in ("generic", "global")
+            known = self.arrays.keys() if self.parameters.is_raw else self.stored
+            names |= known or self.arrays.keys()
         found = [self.arrays[name] for name in names]
         fits = ("global",) if space == "const" else (space,)
         if space != "generic":
@@ -462,6 +483,9 @@ class Lowering:
         """An access to one of several arrays: where its address lies decides."""
         arrays = self.candidates(one)
         address = address_in(one)
+        if not arrays and self.parameters.is_raw:
+            yield ir.Return(place, "ValueError: the address of an access lies in no array")
+            return
         if not arrays:
             raise refused(
                 one,
@@ -477,7 +501,7 @@ class Lowering:
         assert isinstance(base, Register)
         number = self.operand(base, "b64", place)
         chosen: ir.Block = ()
-        if not kind.arrays:
+        if kind.is_loaded or not kind.arrays:
             message = "ValueError: the address {} lies in no array"
             chosen = (ir.Return(place, message, number),)
         for array in arrays:  # from the lowest address on: the last that begins below it
@@ -512,7 +536,7 @@ class Lowering:
         _, sources = results_and_sources(one)
         if name == "ld" and suffixes[0] == "param":
             kind = self.pointers.kinds.get(operand.name, NUMBER)
-            return Sum() if kind.is_offset else alone
+            return Sum() if kind.is_offset and not self._factor(one) else alone
         if not all(map(self._stays, sources)) or any(isinstance(x, Vector) for x in one.operands):
             return alone
         numbers = [int(s.value) if isinstance(s, Immediate) else None for s in sources]
@@ -833,3 +857,10 @@ def number_of(operand: Immediate) -> ir.Expr:
     if isinstance(value, int) and value >= 1 << 63:
         value -= 1 << 64
     return ir.Const(value)
+
+
+def _place_of(one: Instruction) -> tuple[str, int]:
+    """The parameter that an instruction loads, and the offset in it."""
+    address = address_in(one)
+    assert isinstance(address.base, Symbol)
+    return address.base.name, address.base.offset + address.offset

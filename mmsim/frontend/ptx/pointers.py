@@ -43,11 +43,13 @@ AFFINE = frozenset(("mov", "cvta", "add", "sub", "mad", "selp", "cvt"))
 class Kind:
     """The content of a register: a number, or (`is_offset`) an offset in the only one of `arrays`.
 
-    A number may be an address in any of `arrays`.
+    A number may be an address in any of `arrays`. With `is_loaded`, it was read in memory and may
+    be an address in any array at all.
     """
 
     arrays: frozenset[str] = frozenset()
     is_offset: bool = False
+    is_loaded: bool = False
 
     @property
     def array(self) -> str:
@@ -57,6 +59,9 @@ class Kind:
 
 
 NUMBER = Kind()
+LOADED = Kind(is_loaded=True)
+READING = ("ld", "ldu", "atom")
+"""The instructions whose result was in memory."""
 
 
 def offset_in(array: str) -> Kind:
@@ -68,14 +73,16 @@ def joined(first: Kind | None, second: Kind | None) -> Kind | None:
     """The kind of a register that holds either; None for what isn't known yet."""
     if first is None or second is None or first == second:
         return second if first is None else first
-    return Kind(first.arrays | second.arrays)
+    is_loaded = first.is_loaded or second.is_loaded
+    return Kind(first.arrays | second.arrays, is_loaded=is_loaded)
 
 
 class Pointers:
     """The kind of every register, and a power of two of which its value is always a multiple.
 
     `seeds` gives the kinds of the results that this class can't know: those of loads of
-    parameters, by the instruction; None for other instructions.
+    parameters, by the instruction; None for other instructions. `factor` gives a power of two that
+    divides the offset of such a result, 0 for 0.
     """
 
     def __init__(
@@ -83,10 +90,12 @@ class Pointers:
         body: Iterable[Instruction],
         variables: Mapping[str, str],
         seed: Callable[[Instruction], Kind | None],
+        factor: Callable[[Instruction], int] = lambda one: 0,
     ) -> None:
         self._body = list(body)
         self._variables = variables
         self._seed = seed
+        self._offset_factor = factor
         self.kinds: dict[str, Kind] = {}
         self.factors: dict[str, int] = {}
         self._settle(self._kinds)
@@ -128,6 +137,8 @@ class Pointers:
     def _carried(self, one: Instruction, sources: list[Operand]) -> Kind | None:
         """The kind of a result, from those of the operands."""
         name = one.name[0]
+        if name in READING and one.name[-1] in ("b64", "u64", "s64"):
+            return LOADED
         if name not in CARRYING:
             return NUMBER
         held = [self.kind(source) for source in sources]
@@ -139,14 +150,15 @@ class Pointers:
         known = [kind for kind in held if kind is not None]
         pointing = [kind for kind in known if kind.arrays]
         if not pointing:
-            return NUMBER
+            return LOADED if any(kind.is_loaded for kind in known) else NUMBER
         if name == "sub" and len(pointing) == 2 and pointing[0].is_offset:
             return NUMBER if pointing[0] == pointing[1] else Kind()
         is_sum = name in AFFINE and not any(isinstance(x, Vector) for x in one.operands)
         last = known[-1] if name == "mad" else known[0] if name == "sub" else pointing[0]
         if is_sum and len(pointing) == 1 and pointing[0].is_offset and last is pointing[0]:
             return last
-        return Kind(frozenset().union(*(kind.arrays for kind in pointing)))
+        is_loaded = any(kind.is_loaded for kind in known)
+        return Kind(frozenset().union(*(kind.arrays for kind in pointing)), is_loaded=is_loaded)
 
     # Factors
 
@@ -179,7 +191,7 @@ class Pointers:
         name, *suffixes = one.name
         seed = self._seed(one)
         if seed is not None and seed.is_offset:
-            return 0
+            return self._offset_factor(one)
         numbers = [self.factor(source) for source in sources]
         if name in ("mov", "cvta", "add", "sub", "min", "max") or name == "selp":
             known = [number for number in numbers[:2] if number is not None]

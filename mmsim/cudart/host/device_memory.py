@@ -1,0 +1,66 @@
+"""The memory of the device: a file that the program maps too, and its allocations."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from bisect import bisect_right
+from collections.abc import Iterator
+
+import numpy as np
+
+from mmsim.errors import MMSimError
+from mmsim.frontend.ptx.kernel import WIDEST
+from mmsim.frontend.ptx.raw import Allocation
+
+BASE = 64 << 40
+"""The address of the first byte; that of `runtime.cpp`."""
+SIZE = 2 << 40
+"""Bytes of addresses; only what is written takes memory."""
+
+
+class DeviceMemory:
+    """All allocations, those that were freed too: an address never belongs to two of them."""
+
+    def __init__(self) -> None:
+        if not hasattr(os, "memfd_create"):
+            raise MMSimError(
+                "a whole program of CUDA C++ runs on Linux only; elsewhere take mm.RawModule"
+            )
+        self.file = os.memfd_create("mmsim")
+        os.ftruncate(self.file, SIZE)
+        self._bytes = np.frombuffer(mmap.mmap(self.file, SIZE), np.uint8)
+        self._allocations: dict[int, Allocation] = {}
+        self._addresses: list[int] = []
+
+    def add(self, address: int, size: int) -> None:
+        """Add an allocation, behind all earlier ones of its kind."""
+        end = address - BASE + -(-size // WIDEST) * WIDEST
+        memory = self._bytes[address - BASE : end]
+        self._allocations[address] = Allocation(address, size, memory)
+        self._addresses.insert(bisect_right(self._addresses, address), address)
+
+    def name(self, address: int, variable: str) -> Allocation:
+        """Let an allocation be a variable of a module; return it."""
+        found = self._allocations[address] = self._allocations[address]._replace(variable=variable)
+        return found
+
+    def free(self, address: int) -> None:
+        """Free an allocation."""
+        self._allocations[address] = self._allocations[address]._replace(is_freed=True)
+
+    def live(self) -> Iterator[Allocation]:
+        """All allocations that aren't freed."""
+        return (one for one in self._allocations.values() if not one.is_freed)
+
+    def find(self, address: int) -> Allocation | None:
+        """The allocation in which an address lies, or at whose end."""
+        place = bisect_right(self._addresses, address)
+        if not place:
+            return None
+        found = self._allocations[self._addresses[place - 1]]
+        return found if address <= found.address + found.size else None
+
+    def close(self) -> None:
+        """Give the file back; the memory lives as long as an array is in it."""
+        os.close(self.file)

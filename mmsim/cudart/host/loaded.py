@@ -1,0 +1,143 @@
+"""A module of a program: its kernels, and its variables in the memory of the device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.cudart.host.device_memory import DeviceMemory
+from mmsim.cudart.host.fatbin import ptx_of
+from mmsim.cudart.source import Source
+from mmsim.errors import MMSimError
+from mmsim.frontend.ptx.kernel import PtxProgram, bytes_of, size_of
+from mmsim.frontend.ptx.module import Function, Module, Variable
+from mmsim.frontend.ptx.raw import Allocation, binder
+
+HEADERS = ("/include/", "/cccl/")
+"""Parts of the names of folders with headers that aren't the program's own."""
+
+
+class Facts(NamedTuple):
+    """The facts of a kernel that a program may ask for; `most_threads` is None without a limit."""
+
+    parameter_bytes: list[int]
+    shared_bytes: int
+    constant_bytes: int
+    local_bytes: int
+    most_threads: int | None
+
+
+class LoadedModule:
+    """The code of a fat binary, read when it is first needed."""
+
+    def __init__(self, data: bytes, memory: DeviceMemory) -> None:
+        self._data = data
+        self._memory = memory
+        self._variables: dict[str, npt.NDArray[np.uint8]] = {}
+        self._addresses: dict[str, int] = {}
+        self._programs: dict[tuple[str, int], PtxProgram] = {}
+
+    @cached_property
+    def source(self) -> Source:
+        """The PTX."""
+        return Source(ptx_of(self._data), "program.ptx", ())
+
+    @cached_property
+    def module(self) -> Module:
+        """The module, whose files have names relative to the working directory."""
+        module = self.source.module
+        return replace(module, files={number: near(name) for number, name in module.files.items()})
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The text of each file of the program, as far as it is there."""
+        found = {}
+        for file in self.module.files.values():
+            if not any(part in file for part in HEADERS):
+                with suppress(OSError, ValueError):
+                    found[file] = Path(file).read_text("utf-8")
+        return found
+
+    def kernel(self, name: str) -> Function:
+        """A kernel."""
+        found = self.module.functions.get(name)
+        if found is None or found.body is None:
+            raise MMSimError(f"the program's PTX has no kernel {name!r}; compile it without -rdc")
+        return found
+
+    def add_variable(self, name: str, address: int) -> None:
+        """Let an allocation hold a variable, with the values with which it begins."""
+        variable = self.module.variables.get(name)
+        if variable is None:
+            return  # no kernel uses it
+        memory = self._memory.name(address, name).memory
+        memory[:] = bytes_of(variable, {})
+        self._variables[name] = memory
+        self._addresses[name] = address
+
+    def address(self, variable: str) -> int | None:
+        """The address of a variable."""
+        return self._addresses.get(variable)
+
+    def find(self, address: int) -> Allocation | None:
+        """The allocation of an address."""
+        found = self._memory.find(address)
+        return None if found is None else self._seen(found)
+
+    def live(self) -> Iterator[Allocation]:
+        """All allocations that aren't freed."""
+        return map(self._seen, self._memory.live())
+
+    def _seen(self, found: Allocation) -> Allocation:
+        """An allocation; one with a variable of another module is only memory."""
+        is_own = self._addresses.get(found.variable) == found.address
+        return found if is_own else found._replace(variable="")
+
+    def program(self, name: str, dynamic_bytes: int) -> PtxProgram:
+        """The program of a kernel for launches with so much dynamic shared memory."""
+        key = name, dynamic_bytes
+        if key not in self._programs:
+            self.kernel(name)
+            self._programs[key] = PtxProgram(
+                self.module,
+                name,
+                text=self.texts,
+                ptx=self.source.code,
+                file=self.source.file,
+                dynamic_bytes=dynamic_bytes,
+                memory=self._variables,
+                binding=binder(self),
+            )
+        return self._programs[key]
+
+    def facts(self, name: str) -> Facts:
+        """The facts of a kernel."""
+        kernel = self.kernel(name)
+        own = [*self.module.variables.values(), *kernel.variables]
+        bounds = kernel.limits.get("maxntid")
+        return Facts(
+            [_size(one) for one in kernel.parameters],
+            sum(_size(one) for one in own if one.space == "shared"),
+            sum(_size(one) for one in own if one.space == "const"),
+            sum(_size(one) for one in kernel.variables if one.space == "local"),
+            None if bounds is None else int(np.prod(bounds)),
+        )
+
+
+def _size(variable: Variable) -> int:
+    return (variable.count or 0) * size_of(variable.type)
+
+
+def near(file: str) -> str:
+    """The name of a file relative to the working directory, if it lies there."""
+    try:
+        return str(Path(file).resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return file

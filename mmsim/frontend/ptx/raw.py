@@ -1,0 +1,142 @@
+"""The arguments of a launch as the bytes that the host gives to the driver.
+
+Nothing says which of them are pointers: an address in an allocation is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.errors import LaunchError
+from mmsim.frontend.ptx.arrays import Array
+from mmsim.frontend.ptx.cpp import Places
+from mmsim.frontend.ptx.kernel import Binder, Binding, size_of
+from mmsim.frontend.ptx.mangled import plain_name
+from mmsim.frontend.ptx.module import Function, Variable
+from mmsim.frontend.ptx.pointers import lowest_bit
+
+WORD = 8
+"""The bytes of a pointer, and those of which its offset in a struct is a multiple."""
+MOST_ALLOCATIONS = 64
+"""The most allocations among which a kernel looks for an address."""
+MOST_ALIGNED = 16
+"""The bytes of the widest access, which need no better alignment."""
+
+
+class Allocation(NamedTuple):
+    """Memory of the device: `size` bytes from an address on, and a few more to a multiple of 16.
+
+    `variable` is the module's that it holds, if any. `is_freed` is True for memory that was freed.
+    """
+
+    address: int
+    size: int
+    memory: npt.NDArray[np.uint8]
+    variable: str = ""
+    is_freed: bool = False
+
+
+class Memory(Protocol):
+    """The memory of the device, as a module sees it."""
+
+    def find(self, address: int) -> Allocation | None:
+        """The allocation in which an address lies, or at whose end."""
+
+    def live(self) -> Iterable[Allocation]:
+        """All allocations that aren't freed."""
+
+    def address(self, variable: str) -> int | None:
+        """The address of a variable of the module; None if the host doesn't know the variable."""
+
+
+def binder(memory: Memory) -> Binder:
+    """The `binding` of a `PtxProgram` whose arguments are bytes."""
+    return partial(RawBinding, memory)
+
+
+class RawBinding(Binding):
+    """The arguments of a launch, each as its bytes."""
+
+    is_raw = True
+
+    def __init__(
+        self, memory: Memory, kernel: Function, places: Places, args: Sequence[bytes]
+    ) -> None:
+        self._device = memory
+        self._found: dict[int, str] = {}
+        self._is_wide = False
+        super().__init__(kernel, places, args)
+
+    def address(self, variable: str) -> int | None:
+        """The address of a variable of the module, if the host knows the variable."""
+        return self._device.address(variable)
+
+    def widen(self) -> bool:
+        """Let the kernel access all allocations, for pointers that it reads in memory."""
+        if self._is_wide:
+            return False
+        self._is_wide = True
+        new = [one for one in self._device.live() if one.address not in self._found]
+        if len(self._found) + len(new) > MOST_ALLOCATIONS:
+            raise LaunchError(
+                f"the kernel {plain_name(self.kernel.name)!r} follows pointers that it reads in "
+                f"memory, and there are more than {MOST_ALLOCATIONS} allocations; make one array "
+                "of many small allocations"
+            )
+        for number, one in enumerate(new, 1):
+            self._add(one, plain_name(one.variable) if one.variable else f"memory_{number}")
+        self.key = (*self.key, *(one.address for one in new))
+        return bool(new)
+
+    def _add(self, found: Allocation, name: str) -> str:
+        """Add an allocation as an array."""
+        while name in self.own:
+            name += "_"
+        self._found[found.address] = name
+        self.arrays.append(Array(name, "global", found.address))
+        self.own[name] = found.memory
+        self.sizes[name] = found.size
+        if found.variable:
+            self.variables[found.variable] = name
+        return name
+
+    def _bind(self, parameter: Variable, name: str, value: bytes) -> Any:
+        where = f"argument {name!r} of the kernel {plain_name(self.kernel.name)!r}"
+        size = size_of(parameter.type) * (parameter.count or 0)
+        if len(value) != size:
+            raise LaunchError(f"{where} has {size} bytes, not {len(value)}")
+        kinds: list[Any] = [parameter.type, size]
+        for at in range(0, size - WORD + 1, WORD):
+            address = int.from_bytes(value[at : at + WORD], "little")
+            kinds.append(self._pointer(parameter, name, at, address, where))
+        if parameter.is_array:
+            self.structs[parameter.name] = value
+        elif (parameter.name, 0) not in self.pointers:
+            kind = "f" if parameter.type[0] == "f" and size > 2 else "i"
+            self.numbers[parameter.name] = np.frombuffer(value, f"{kind}{size}")[0].item()
+        return tuple(kinds)
+
+    def _pointer(self, parameter: Variable, name: str, at: int, address: int, where: str) -> Any:
+        """Bind what may be a pointer, at an offset of a parameter, if it is one."""
+        found = self._device.find(address)
+        if found is None:
+            return None
+        if found.is_freed:
+            raise LaunchError(
+                f"{where} points into memory that was freed before the launch, "
+                f"{found.size} bytes; free it after the last kernel that uses it"
+            )
+        own = self._found.get(found.address)
+        if own is None:
+            own = self._add(found, f"{name}_{at}" if parameter.is_array else name)
+        offset = address - found.address
+        factor = min(lowest_bit(offset), MOST_ALIGNED)
+        self.pointers[parameter.name, at] = own
+        if offset:
+            self.offsets[parameter.name, at] = offset, factor
+        return own, found.address, found.variable, factor, bool(found.size)

@@ -1,0 +1,187 @@
+"""Whole programs of CUDA C++: compiled by nvcc, run on mmsim by `mmsim cuda`.
+
+They need nvcc and g++; `make test-programs` fetches nvcc.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mmsim.cudart.host.building import Nvcc
+from mmsim.errors import MMSimError
+from tests.kit import ROOT
+
+pytestmark = pytest.mark.long
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    """The folder of the compiled runtime."""
+    try:
+        Nvcc()
+    except MMSimError as error:
+        pytest.skip(str(error))
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def run(cache):
+    def run(*words, cwd=PROGRAMS):
+        environment = {**os.environ, "MMSIM_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
+        return subprocess.run(
+            [sys.executable, "-m", "mmsim", "cuda", *words],
+            cwd=cwd,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+
+    return run
+
+
+def lines(done):
+    """The lines that a program writes, without the report."""
+    return re.split(r"\d+ launch(?:es)? of|no launch was", done.stdout)[0].splitlines()
+
+
+def test_a_program_computes_and_reports_its_kernels(run):
+    done = run("vector_add.cu", "1000")
+    assert (lines(done), done.returncode, done.stderr) == (["1000 sums"], 0, "")
+    assert "1 launch of 1 kernel: 33124 time units" in done.stdout
+    assert re.search(r"add \(vector_add.cu:6\) .* 1 .* 1024 .* 33124 .* 96 ", done.stdout)
+
+
+def test_arguments_and_exit_status_are_the_programs(run):
+    done = run("vector_add.cu", "5", "3")
+    assert (lines(done), done.returncode) == (["5 sums"], 3)
+
+
+def test_streams_and_events_have_the_time_of_the_model(run):
+    done = run("streams.cu")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (line,) = lines(done)
+    time, none, called = line.split(", ")
+    assert float(time.split()[0]) == pytest.approx(88252 * 30.846e-9, abs=1e-6)
+    assert (none, called) == ("0 ms", "1 call")
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("symbols.cu", ["1 2 30 40", "74 202 128 31 31"]),
+        ("managed.cu", ["1000000000000 1000198009801 1"]),
+        ("pitched.cu", ["transposed, 48, 12"]),
+        ("pointers.cu", ["10 15 20", "10"]),
+        ("cooperative.cu", ["1 100 44", "cudaErrorCooperativeLaunchTooLarge"]),
+        (
+            "templates.cu",
+            [
+                "9168 4064 992",
+                "64 400 64 32",
+                "cudaErrorInvalidValue",
+                "cudaErrorInvalidConfiguration",
+            ],
+        ),
+    ],
+)
+def test_a_program_computes_what_a_card_does(run, program, expected):
+    done = run(program)
+    assert (lines(done), done.returncode) == (expected, 0), done.stderr
+
+
+def test_structs_with_pointers_and_options_of_the_compiler(run):
+    done = run("--nvcc=--extended-lambda", "-std", "c++17", "-DUNUSED=1", "-I.", "structs.cu")
+    assert (lines(done), done.returncode) == (["-56 -62 -200 -224"], 0), done.stderr
+
+
+FAULTS = {
+    "beyond": ("IllegalAddress", "index [100] of 'numbers' is out of range"),
+    "before": ("IllegalAddress", "index [-1] of 'numbers' is out of range"),
+    "misaligned": ("MisalignedAddress", "an address of 4 bytes is no multiple of 4"),
+    "assert": ("Assert", "AssertionError: an assertion of the kernel fails"),
+    "trap": ("LaunchFailure", "the kernel stops with a trap"),
+    "host": ("IllegalAddress", "argument 1 of the launch is an address of the host"),
+    "freed": ("IllegalAddress", "points into memory that was freed before the launch, 400 bytes"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_a_kernel_is_an_error_of_the_next_call_that_waits(run, fault):
+    done = run("faults.cu", fault)
+    error, message = FAULTS[fault]
+    assert lines(done) == ["cudaSuccess", *[f"cudaError{error}"] * 3]
+    assert message in done.stderr
+    assert done.returncode == 0
+
+
+def test_mistakes_of_the_host_are_errors_of_its_calls(run):
+    done = run("mistakes.cu")
+    assert [line.removeprefix("cudaError") for line in lines(done)] == [
+        *("cudaSuccess", "MemoryAllocation", "InvalidValue", "InvalidValue", "InvalidValue"),
+        *("InvalidSymbol", "InvalidValue", "InvalidDevice"),
+        *("InvalidConfiguration", "InvalidConfiguration", "InvalidConfiguration"),
+        *("InvalidValue", "cudaSuccess", "InvalidValue", "InvalidValue"),
+        *("NotSupported", "cudaSuccess", "InvalidResourceHandle"),
+        "invalid argument, unrecognized error code",
+    ]
+    for message in (
+        "a copy has a direction that does not fit its addresses",
+        "cudaMemcpy goes beyond the end of an allocation of 16 bytes",
+        "a symbol is no __device__ or __constant__ variable",
+        "a copy goes beyond the end of a variable of 4 bytes",
+        "cudaFree gets an address that no allocation has, or one freed before",
+        "cudaMemcpy gets memory that is freed, or was never allocated",
+        "cudaGraphCreate is not supported",
+    ):
+        assert f"mmsim: {message}" in done.stderr
+
+
+def test_the_host_cannot_access_memory_of_the_device(run):
+    done = run("mistakes.cu", "access")
+    assert done.returncode == 139
+    assert "the host accesses memory of the device; copy it by cudaMemcpy" in done.stderr
+
+
+def test_check_finds_a_race(run):
+    assert run("race.cu").returncode == 0
+    done = run("--check", "race.cu")
+    assert done.returncode == 1
+    assert "data race" in done.stdout
+
+
+def test_a_page_and_another_machine(run, tmp_path):
+    page = tmp_path / "page.html"
+    done = run("--html", str(page), "--machine", "hmm", "--width", "16", "--dmms", "2", "race.cu")
+    assert done.returncode == 0, done.stderr
+    assert "part[threadIdx.x]" in page.read_text("utf-8")
+
+
+def test_a_mistake_in_the_code_is_the_compilers_message(run, tmp_path):
+    (tmp_path / "wrong.cu").write_text("int main() { return nothing; }")
+    done = run(str(tmp_path / "wrong.cu"))
+    assert done.returncode == 2
+    assert "nothing" in done.stderr
+    assert "nvcc can't compile" in done.stderr
+
+
+def test_several_files_and_what_is_compiled(run, tmp_path):
+    (tmp_path / "kernel.cu").write_text(
+        "__global__ void one(int *a) { *a = 1; }\nvoid start(int *a) { one<<<1, 1>>>(a); }"
+    )
+    (tmp_path / "main.cu").write_text(
+        "#include <cstdio>\nvoid start(int *);\nint main(int n, char **) {\n"
+        "int *a; cudaMallocManaged(&a, 4); start(a); cudaDeviceSynchronize();\n"
+        'std::printf("%d %d\\n", *a, n); }'
+    )
+    done = run("main.cu", "kernel.cu", "x", cwd=tmp_path)
+    assert (lines(done), done.returncode) == (["1 2"], 0), done.stderr
+    done = run("/bin/true")
+    assert done.returncode == 2
+    assert "called no function of CUDA's shared runtime; compile it with" in done.stderr
+    done = run("-DN=1", "/bin/true")
+    assert "options of the compiler are for a file .cu" in done.stderr
