@@ -77,7 +77,7 @@ HUNG = 300
 # ------------------------------------------------------------ the language
 
 
-OF_KERNELS = ("as_integer", "as_float")
+OF_KERNELS = ("as_integer", "as_float", "rint")
 """Functions that only kernels of numba.cuda have; these programs are of mm.program's language."""
 
 
