@@ -1,0 +1,24 @@
+"""The page about CUDA C++ says what the kept measurements on a card say."""
+
+import json
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+RECORD = json.loads((ROOT / "benchmarks/results/cuda-c/card.json").read_text("utf-8"))
+PAGE = " ".join((ROOT / "docs/reference/cuda-c.md").read_text("utf-8").split())
+
+
+def test_the_page_has_the_numbers_of_the_record():
+    random, known = RECORD["random kernels"], RECORD["kernels with known results"]
+    assert f"On an {RECORD['device']}, on {RECORD['date']}," in PAGE
+    assert f"{known['as expected']} of {known['runs']}, from CUDA C++ and from PTX" in PAGE
+    kernels, equal = f"{random['kernels']:,}", f"{random['equal to the bit']:,}"
+    assert f"Of {kernels} random kernels {equal} left the same bits" in PAGE
+
+
+def test_the_record_gives_a_reason_for_each_difference():
+    random = RECORD["random kernels"]
+    why = [one["why"] for one in random["differing"]]
+    assert len(why) == random["kernels"] - random["equal to the bit"]
+    assert (why.count("joined"), why.count("unknown")) == (6, 1)
+    assert set(why) == random["why"].keys()
