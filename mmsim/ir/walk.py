@@ -9,7 +9,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import Field, fields, replace
 from functools import cache
 from itertools import count
 from typing import Any, Generic, TypeVar, get_args
@@ -35,6 +35,17 @@ def holding(kind: type, part: str) -> tuple[str, ...]:
             f"a walk through the program has no case for the node {kind.__name__}"
         )
     return tuple(one.name for one in fields(kind) if part in re.findall(r"\w+", str(one.type)))
+
+
+def said(node: Any) -> Iterator[tuple[Field[Any], Any]]:
+    """The fields of a node and what they hold, but for what only some languages say and it doesn't.
+
+    Such a field has a default and is not shown.
+    """
+    for one in fields(node):
+        value = getattr(node, one.name)
+        if one.repr or not one.compare or value != one.default:
+            yield one, value
 
 
 def _in(node: ir.Stmt | ir.Expr, part: str) -> tuple[Any, ...]:

@@ -9,11 +9,12 @@ hold is `{"int": "9223372036854775807"}`.
 from __future__ import annotations
 
 import math
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.lower import Lowered
+from mmsim.ir.walk import said
 
 SAFE = 2**53 - 1
 """The largest integer that JavaScript counts as safe."""
@@ -27,7 +28,7 @@ def plain(part: Any) -> Any:
     {'node': 'Const', 'value': {'float': 2.0}}
     """
     if is_dataclass(part) and not isinstance(part, type):
-        found = {one.name: plain(getattr(part, one.name)) for one in fields(part)}
+        found = {one.name: plain(value) for one, value in said(part)}
         return {"node": type(part).__name__, **found}
     if isinstance(part, tuple):
         return list(map(plain, part))

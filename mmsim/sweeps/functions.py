@@ -15,7 +15,7 @@ import sys
 import types
 import warnings
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from mmsim.errors import Place
 from mmsim.frontend.program import Program
 from mmsim.frontend.python.bytecode import does, functions_in, inside
 from mmsim.ir import nodes as ir
+from mmsim.ir.walk import said
 
 INSTALLED = {"site-packages", "dist-packages"}
 """Folders of installed packages."""
@@ -184,7 +185,7 @@ def _tree(root: object) -> str:
             parts.append(f"{type(node).__name__}({','.join(given)})")
             inner = list(given.values())
         elif is_dataclass(node):
-            values = [getattr(node, field.name) for field in fields(node) if field.compare]
+            values = [value for field, value in said(node) if field.compare]
             parts.append(type(node).__name__)
             inner = [value for value in values if not isinstance(value, Place)]
         else:

@@ -60,7 +60,8 @@ def site(course, tmp_path_factory):
     (place / "notebooks").mkdir()
     for path in [*chosen, FOLDER / "README.md"]:
         shutil.copy(path, place / "notebooks")
-    (place / "notebooks" / "course").symlink_to(FOLDER / "course")
+    for name in ("course", "puzzles"):
+        (place / "notebooks" / name).symlink_to(FOLDER / name)
     (docs / "notebooks.md").touch()
     (docs / "index.md").write_text("# A course\n\n```{toctree}\nnotebooks\n```\n")
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-D", "notebook_answers=0"]
