@@ -31,7 +31,7 @@ def on_card(cp, value):
 
 
 def given(cp, value):
-    """What CuPy hands to a kernel: of a struct, a record with the addresses of its arrays."""
+    """The argument that CuPy hands to a kernel; a struct as a record with addresses of arrays."""
     if not isinstance(value, tuple):
         return value
     parts = [np.uint64(part.data.ptr) if isinstance(part, cp.ndarray) else part for part in value]

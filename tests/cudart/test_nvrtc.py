@@ -154,7 +154,7 @@ def test_options_are_texts(options):
 
 
 class Counting:
-    """What stands in for the compiler, and counts."""
+    """A stand-in for the compiler, which counts."""
 
     version = "13.0"
 

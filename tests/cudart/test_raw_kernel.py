@@ -49,7 +49,7 @@ class Special:
 
 
 class Doubling(Program):
-    """What stands in for the program of a kernel."""
+    """A stand-in for the program of a kernel."""
 
     parsed_late = True
 

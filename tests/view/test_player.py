@@ -327,7 +327,7 @@ def test_what_is_drawn_is_the_state(show, name):
     """Registers, queue and cells as texts of the page, forward and back by keyboard."""
     run = RUNS[name]()
     shown = show(run.trace.player(), viewport={"width": 1280, "height": 900})
-    told = list(expected(run.trace))
+    read = list(expected(run.trace))
 
     def drawn_is(state):
         boxes = shown.locator(".unit").evaluate_all(
@@ -351,13 +351,13 @@ def test_what_is_drawn_is_the_state(show, name):
 
     for time in range(run.time + 1):
         assert now(shown) == time
-        drawn_is(told[time])
+        drawn_is(read[time])
         shown.keyboard.press("ArrowRight")
     assert now(shown) == run.time
     for time in reversed(range(run.time)):
         shown.keyboard.press("ArrowLeft")
         assert now(shown) == time
-        drawn_is(told[time])
+        drawn_is(read[time])
 
 
 STEPPED = ("SMM Figure 4, UMM", "atomics, DMM")
@@ -700,12 +700,12 @@ def test_a_chosen_thread_shows_what_it_holds_and_touches(show, schedule):
     for cycle in trace.cycles():
         assert now(shown) == cycle.time
         held = cycle.thread(8)
-        told = dict(shown.locator("[data-variable]").evaluate_all(VALUES))
+        read = dict(shown.locator("[data-variable]").evaluate_all(VALUES))
         for name in ("odd", "n_2", "j", "x"):
-            (value,) = told[name]
+            (value,) = read[name]
             seen.add((name, value))
             assert value == ("not assigned" if held[name] is None else str(held[name]))
-        assert told["r"] == [str(value) for value in held["r"].ravel()]
+        assert read["r"] == [str(value) for value in held["r"].ravel()]
         own = [
             (dispatch, dispatch.threads.index(8))
             for dispatch in trace.dispatches

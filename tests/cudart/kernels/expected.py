@@ -1,4 +1,4 @@
-"""What the kernels in this folder compute: arguments, launches and results, by NumPy.
+"""Arguments, launches and results of the kernels in this folder, by NumPy.
 
 `CASES` has a row for each launch. The PTX next to each file of CUDA C++ is NVRTC's, with line
 numbers; `tests/cudart/test_kernels_ptx.py` makes it anew and compares. With a card,
