@@ -324,3 +324,10 @@ def test_constants_are_what_lanes_compute(op):
         expression = OF_TWO[op](constant(x), constant(y))
         for *_, expected in zip(*lanes_of(expression, [(x, y)]), strict=True):
             assert left_by(expression, (0,), (0,)) == [expected], (x, y)
+
+
+@pytest.mark.parametrize("op", ["and", "or"])
+def test_sums_with_a_literal_that_a_lane_may_choose_wrap_around(op):
+    chosen = logic(op, name("x", int), constant(2**63 - 1))
+    x, y, expected = lanes_of(binary("+", constant(2), chosen), [(0, 0), (1, 0), (7, 0)])
+    assert left_by(binary("+", constant(2), chosen), x, y) == list(expected)

@@ -370,6 +370,8 @@ class NumbaText:
     def _arm(self, name: str, value: ir.Expr | str) -> None:
         self.text.depth += 1
         text = value if isinstance(value, str) else self.write(value)
+        if not isinstance(value, str) and self.of(value) == INT and self.folded(value) is not None:
+            text = f"np.int64({text})"  # it wraps around where Python runs the kernel, too
         self.text.add(f"{name} = {text}")
         self.text.depth -= 1
 
