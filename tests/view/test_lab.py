@@ -520,16 +520,21 @@ def test_a_run_in_place_of_another_looks_as_if_it_were_the_first(opened, new_pag
     assert page.evaluate(DRAWN) == other.evaluate(DRAWN)
 
 
-def test_another_text_leaves_the_table_of_the_memory_alone(opened):
+def test_another_text_leaves_alone_what_stays_the_same(opened):
     page = opened(transposing())
     page.evaluate("mmsim.go(3)")
-    cell = page.evaluate_handle("laboratory.player.stage.root.querySelector('td[data-place]')")
+    found = "laboratory.player.stage.root.querySelector('%s')"
+    cell, *others = [
+        page.evaluate_handle(found % name)
+        for name in ("td[data-place]", ".lane + .lane", "#follow option + option", "#stops option")
+    ]
     text = "own.text = own.text.replace('a[i, j]', 'a[i, j] + 1')"
     settled(page, lambda: page.evaluate(f"laboratory.change((own) => {{ {text}; }})"))
     page.evaluate("mmsim.go(1e9)")
     assert cell.evaluate("(cell) => cell.isConnected && cell.title").startswith("a[0, 0] = 0")
     last = "[...laboratory.player.stage.root.querySelectorAll('td[data-place]')].at(-1).title"
     assert page.evaluate(last).startswith("b[3, 3] = 16")
+    assert [other.evaluate("(one) => one.isConnected") for other in others] == [True] * 3
 
 
 def test_the_link_is_the_laboratory(opened, page):

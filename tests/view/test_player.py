@@ -192,7 +192,7 @@ def test_a_notebook_shows_the_page_in_a_frame():
 def test_the_page_is_small_beyond_its_data():
     player = a_copy().trace.player()
     assert not re.search(r"^ *//", player.html(), re.MULTILINE)
-    assert len(player.html().encode()) < 138_000 + len(page.as_json(player.data).encode())
+    assert len(player.html().encode()) < 139_000 + len(page.as_json(player.data).encode())
 
 
 def test_data_does_not_grow_with_time_and_registers():
@@ -443,6 +443,11 @@ def test_much_memory_and_many_registers(show):
     assert shown.locator("td[data-place='2399']").inner_text() == "1199.0"
     shown.get_by_role("button", name="‹ rows").click()
     assert "rows 513 to 576 of 600" in shown.locator(".pages").inner_text()
+    wide = mm.DMM(32, 5).run(copy, a, np.zeros(1200), threads=1200, trace=True)
+    shown = show(wide.trace.player(), address="#t=end")
+    assert "rows 65 to 76 of 76" in shown.locator(".pages").inner_text()
+    assert now(shown) == wide.time
+    shown = show(run.trace.player(), address="#t=end")
     shown.click("#zoom")
     shown.locator("#timeline").click(position={"x": 30, "y": 1})
     assert shown.locator("#follow option:checked").inner_text() == "warp 0"

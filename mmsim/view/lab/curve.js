@@ -93,7 +93,9 @@ async function measureCurve(lab) {
 }
 
 /** End the measuring; what is not whole is measured anew, even if the setup is the same again. */
-function endCurve({ curve, measuring }) {
+function endCurve({ curve, measuring, drawing }) {
+  cancelAnimationFrame(drawing);
+  clearTimeout(drawing);
   measuring.cancel();
   if (curve && !curve.whole) curve.shape = "";
 }

@@ -180,7 +180,8 @@ async function runNow(lab) {
   lab.ran++;
   stale(lab, error, result);
   keepAddress(lab);
-  if (!error) measureCurve(lab);
+  // The run is drawn before the curve is measured.
+  if (!error) lab.drawing = requestAnimationFrame(() => { lab.drawing = setTimeout(() => measureCurve(lab)); });
 }
 
 /** Take over what the worker found in the text: its programs, and their parameters. */
@@ -265,7 +266,7 @@ function showRun(lab, result, took) {
   const data = { ...result.data, ...lab.data.origin };
   const view = lab.wanted ?? viewOf(lab) ?? "";
   lab.wanted = null;
-  if (lab.player) lab.player.show(data);
+  if (lab.player) lab.player.show(data, view);
   else {
     const host = make("div", "player");
     lab.part("place").replaceChildren(host);
@@ -273,9 +274,8 @@ function showRun(lab, result, took) {
     window.mmsim = lab.player;
     new MutationObserver(() => shareTheme(lab, host)).observe(host, { attributes: true, attributeFilter: ["data-theme"] });
     shareTheme(lab, host);
+    restore(lab.player.stage, view);
   }
-  const { stage } = lab.player;
-  restore(stage, view.replace("t=end", `t=${stage.end}`));
   seenTime(lab);
   showTime(lab, result, took);
 }

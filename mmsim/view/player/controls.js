@@ -6,7 +6,7 @@ function go(stage, time, note = "") {
   view.time = Math.max(stage.start, Math.min(stage.end, Math.round(time)));
   view.note = note;
   draw(stage);
-  stage.moved(view.time);
+  if (stage.ready) stage.moved(view.time);
 }
 
 /** The moves that buttons and keys name. */

@@ -104,6 +104,12 @@ function refill(box, ...children) {
   });
 }
 
+/** Put elements into a box; those stay that look as the ones before in their places. */
+function renew(box, ...children) {
+  const before = [...box.childNodes];
+  refill(box, ...children.map((child, at) => (before[at]?.isEqualNode(child) ? before[at] : child)));
+}
+
 /** Change what is in a box that the arrow keys move in; the focus keeps its place. */
 function keepFocus(box, change) {
   const focused = box.walk && box.contains(box.getRootNode().activeElement);

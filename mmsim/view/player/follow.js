@@ -36,11 +36,12 @@ function counterpart(player, other, follow) {
 /** Fill the list of what can be followed. */
 function offerFollow(stage) {
   const options = stage.part("follow");
-  const nothing = make("option", "", "nothing");
-  nothing.value = "";
-  options.replaceChildren(nothing);
-  const warps = Math.max(...stage.launches.map(({ data }) => data.warps.length));
-  for (let warp = 0; warp < Math.min(warps, 500); warp++) {
+  if (!options.length) options.append(make("option", "", "nothing"));
+  options.options[0].value = "";
+  options.querySelector("[data-other]")?.remove();
+  const warps = Math.min(500, Math.max(...stage.launches.map(({ data }) => data.warps.length)));
+  options.length = Math.min(options.length, warps + 1);
+  for (let warp = options.length - 1; warp < warps; warp++) {
     const option = make("option", "", `warp ${warp}`);
     option.value = JSON.stringify({ kind: "warp", warp });
     options.append(option);

@@ -32,13 +32,15 @@ function drawLink(stage) {
   stage.part("link").href = `#${new URLSearchParams(linkParts(stage))}`;
 }
 
-/** Show what a link, the part of an address after #, leads to. */
+/** Show what a link, the part of an address after #, leads to; all of it is drawn at once. */
 function restore(stage, link) {
+  stage.ready = false;
   const parts = new URLSearchParams(link);
   const [player] = stage.players;
   const number = (name) => (/^\d+$/.test(parts.get(name) ?? "") ? Number(parts.get(name)) : null);
   const shown = (parts.get("show") ?? "").split(",");
-  go(stage, number("t") ?? stage.view.time);
+  go(stage, parts.get("t") === "end" ? stage.end : number("t") ?? stage.view.time);
+  stage.players.forEach(turn);
   const own = shown.find((name) => Object.hasOwn(SHOWS, name)) ?? "";
   showKind(stage, own, !parts.has("t"));
   const unit = player.data.units.findIndex(({ name }) => name === parts.get("unit"));
@@ -53,6 +55,7 @@ function restore(stage, link) {
   if (!own || parts.has("stop")) setStops(stage, parts.get("stop") ?? "");
   if (time === stage.view.time && note) stage.view.note = note;
   showAddresses(stage, shown.includes("addresses") || (Boolean(SHOWS[own]?.addresses) && !shown.includes("elements")));
+  present(stage);
   (parts.get("rows") ?? "").split(",").forEach((row, at) => panelsOf(stage)[at] && keepRow(...panelsOf(stage)[at], Number(row)));
   const large = parts.has("lecture") || new URLSearchParams(location.search).has("lecture");
   if (large !== stage.view.lecture) lecture(stage, large);

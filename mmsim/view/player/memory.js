@@ -1,8 +1,9 @@
 /* A unit's panel: its pipeline, and its memory as rows of w words: a column is a bank, a row an
    address group. Where banks have bytes, a cell is as wide as its element. */
 
-const ROWS = 64; // of memory on one page
-const STEADY = 500; // milliseconds between two changes of a table's form, while a run plays
+const ROWS = 64; // of memory on one page, at most
+const CELLS = 1024; // of memory on one page, about
+const STEADY = 1000; // milliseconds between two changes of a table's form, while a run plays
 const FITS = 10; // letters, with the warp's, that no cell cuts off
 
 /** A unit's panel: its registers, and its memory as rows of w words. The panel before serves again if its memory
@@ -63,20 +64,20 @@ function buildMemory(player, u, asked) {
   const idle = data.arrays.filter(({ units }, a) => asked.size && units.includes(u) && !asked.has(a));
   const drawn = idle.length ? new Map([...cells].filter(([, [array]]) => asked.has(array))) : cells;
   const rows = rowsOf(player, drawn);
-  const panel = { section, unit, u, pipeline, pages, memory, cells, rows, page: -1, shown: [], boxes: new Map(), outside: make("div", "outside") };
+  const panel = { section, unit, u, pipeline, pages, memory, cells, rows, most: mostRows(data), page: -1, shown: [], boxes: new Map(), outside: make("div", "outside") };
   if (rows.length === 0) memory.append(make("p", "empty", "no array"));
   panel.label = make("span");
   const back = make("button", "", "‹ rows");
   const next = make("button", "", "rows ›");
-  [[back, -1], [next, 1]].forEach(([button, step]) => button.addEventListener("click", () => keepRow(player, panel, (panel.page + step) * ROWS + 1)));
+  [[back, -1], [next, 1]].forEach(([button, step]) => button.addEventListener("click", () => keepRow(player, panel, (panel.page + step) * panel.most + 1)));
   for (const kind of ["wheel", "pointerdown", "touchmove", "keydown"]) memory.addEventListener(kind, () => { panel.byHand = true; }, { passive: true });
   memory.addEventListener("scroll", () => {
     if (!panel.byHand) return;
-    panel.kept = panel.page * ROWS + dataRows(panel).findIndex((row) => row.offsetTop + row.offsetHeight / 2 > memory.scrollTop + headOf(panel)) + 1;
+    panel.kept = panel.page * panel.most + dataRows(panel).findIndex((row) => row.offsetTop + row.offsetHeight / 2 > memory.scrollTop + headOf(panel)) + 1;
     drawLink(player.stage);
   });
   panel.pager = [back, next, panel.label];
-  if (rows.length > ROWS || idle.length) pages.append(...panel.pager);
+  if (rows.length > panel.most || idle.length) pages.append(...panel.pager);
   if (rows.length) {
     const label = make("label", "", data.bankBytes ? "follow byte" : "follow address");
     const input = make("input", "number");
@@ -116,6 +117,12 @@ function watchTables() {
   });
 }
 
+/** How many rows a page has, so that it is soon drawn: the more columns, the fewer. */
+function mostRows({ width, bankBytes = 1, arrays }) {
+  const columns = (width * bankBytes) / Math.min(bankBytes, ...arrays.map(({ bytes = 1 }) => bytes));
+  return Math.max(16, Math.min(ROWS, Math.floor(CELLS / columns)));
+}
+
 /** How many elements of so many bytes are in a row: as many as w words hold, but one at least. */
 function elementsOfRow(data, bytes) {
   return Math.max(1, (data.width * (data.bankBytes ?? 1)) / bytes);
@@ -139,9 +146,9 @@ function rowsOf({ data }, cells) {
 
 /** What a page of rows shows: of each row the name of an array that begins there, what it is called, and its words; a
     place without a word is null. */
-function pageOf({ data }, { unit, rows, cells }, page) {
+function pageOf({ data }, { unit, rows, cells, most }, page) {
   let above = ""; // the array of the row before
-  return rows.slice(page * ROWS, (page + 1) * ROWS).map(({ bytes, number }) => {
+  return rows.slice(page * most, (page + 1) * most).map(({ bytes, number }) => {
     const elements = elementsOfRow(data, bytes);
     const words = Array.from({ length: elements }, (_, column) => {
       const address = number * elements + column;
@@ -160,10 +167,10 @@ function pageOf({ data }, { unit, rows, cells }, page) {
 
 /** Put a page of rows into a unit's table: into the one that is there, if it has the same form. */
 function showPage(player, panel, page) {
-  const last = Math.ceil(panel.rows.length / ROWS) - 1;
+  const { u, most, rows: { length } } = panel;
+  const last = Math.ceil(length / most) - 1;
   page = Math.max(0, Math.min(last, page));
   if (page === panel.page) return;
-  const { u, rows: { length } } = panel;
   const rows = pageOf(player, panel, page);
   const form = JSON.stringify(rows.map(({ name, words }) => [name !== "", words.map((word) => word !== null)]));
   const table = form === panel.form ? null : buildTable(player, panel, rows);
@@ -179,8 +186,8 @@ function showPage(player, panel, page) {
   });
   if (table) refill(panel.memory, table);
   if (panel.room && before !== Math.max(...panel.names.map((name) => name.length))) measure(player, panel);
-  for (const part of panel.pager) hide(part, length <= ROWS);
-  panel.label.textContent = `rows ${page * ROWS + 1} to ${Math.min((page + 1) * ROWS, length)} of ${length}`;
+  for (const part of panel.pager) hide(part, length <= most);
+  panel.label.textContent = `rows ${page * most + 1} to ${Math.min((page + 1) * most, length)} of ${length}`;
 }
 
 /** The table of a page of rows, still without their words. */
@@ -359,7 +366,7 @@ function seek(player, panel) {
   const place = placeOf(model, dispatch, model.firstLane[dispatch]);
   const { bytes, number } = rowOf(data, panel.cells.get(place)[0], place);
   const row = panel.rows.findIndex((one) => one.bytes === bytes && one.number === number);
-  showPage(player, panel, Math.floor(row / ROWS));
+  showPage(player, panel, Math.floor(row / panel.most));
   if (panel.page !== form[0]) panel.kept = 0;
   const rows = lanesOf(model, dispatch).map((lane) => panel.boxes.get(placeOf(model, dispatch, lane))?.parentElement).filter(Boolean);
   rows.sort((one, other) => one.rowIndex - other.rowIndex);
@@ -397,7 +404,7 @@ function dataRows({ memory }) {
 /** Let a row, numbered from 1 on over all pages, be the first in sight. */
 function keepRow(player, panel, row) {
   if (!(row >= 1 && row <= panel.rows.length)) return;
-  showPage(player, panel, Math.floor((row - 1) / ROWS));
+  showPage(player, panel, Math.floor((row - 1) / panel.most));
   drawMemory(player, panel);
   panel.kept = row;
   scrollToKept(panel);
@@ -405,6 +412,6 @@ function keepRow(player, panel, row) {
 }
 
 function scrollToKept(panel) {
-  const row = dataRows(panel)[(panel.kept - 1) % ROWS];
+  const row = dataRows(panel)[(panel.kept - 1) % panel.most];
   if (row) panel.memory.scrollTop = row.offsetTop - headOf(panel);
 }

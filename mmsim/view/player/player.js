@@ -118,7 +118,7 @@ function mount(host, data, { keys, time, page = false, embedded = false, style =
   return {
     stage,
     get data() { return stage.data; },
-    show: (other) => fill(stage, other),
+    show: (other, link) => fill(stage, other, undefined, link),
     state: (at) => stateOf(player, at),
     states: (at) => stage.players.map((one) => stateOf(one, at)),
     get time() { return stage.view.time; },
@@ -131,10 +131,11 @@ function mount(host, data, { keys, time, page = false, embedded = false, style =
   };
 }
 
-/** Show a run, or several side by side, at a time unit, the first if not given. What was shown before goes; of it
-    stays what looks the same. */
-function fill(stage, data, time) {
+/** Show a run, or several side by side, at a time unit, the first if not given, or what a link leads to. What was
+    shown before goes; of it stays what looks the same. */
+function fill(stage, data, time, link) {
   const runs = data.runs ?? [data];
+  const { data: before } = stage;
   Object.assign(stage, { data, ready: false, times: {}, stops: [] });
   stage.players.forEach((player, number) => takeRun(player, runs[number]));
   stage.launches = stage.players.flatMap(({ launches }) => launches);
@@ -145,22 +146,31 @@ function fill(stage, data, time) {
   stage.part("title").textContent = runs.length > 1 ? runs.map(({ name }) => name).join(" and ") : title;
   stage.part("title").title = runs.length > 1 ? "" : machine;
   stage.part("subtitle").textContent = runs.length > 1 ? "" : subtitle;
-  // Before there is much in it, as a change of shape lays out all that is there.
-  shapeStage(stage);
-  const widths = stage.players.map(({ root: { host: { clientWidth } } }) => clientWidth);
-  stage.players.forEach(furnish);
-  stage.players.forEach((player, number) => shapePlayer(player, widths[number]));
+  if (before) stage.players.forEach(furnish);
+  else { // before there is much in it, as a change of shape lays out all that is there
+    shapeStage(stage);
+    const widths = stage.players.map(({ root: { host: { clientWidth } } }) => clientWidth);
+    stage.players.forEach(furnish);
+    stage.players.forEach((player, number) => shapePlayer(player, widths[number]));
+  }
   offerFollow(stage);
   offerStops(stage);
   offerShow(stage);
   offerMoves(stage);
-  stage.view.time = time ?? stage.start;
-  stage.players.forEach(turn);
+  Object.assign(stage.view, { time: time ?? stage.start, note: "" });
+  if (link === undefined) {
+    stage.players.forEach(turn);
+    present(stage);
+  } else restore(stage, link);
+}
+
+/** Draw all that is to be seen, and fit it. */
+function present(stage) {
   stage.players.forEach(drawPanels);
   stage.ready = true;
   fit(stage);
   stage.players.forEach(({ turned }) => turned.forEach(scrollToSought));
-  go(stage, stage.view.time);
+  go(stage, stage.view.time, stage.view.note);
 }
 
 /** What the machine of a run holds at time t. */

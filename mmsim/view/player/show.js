@@ -19,7 +19,7 @@ function showKind(stage, name, jump = true) {
   const changed = view.show !== name;
   view.show = name;
   stage.part("show").value = name;
-  if (changed) fit(stage);
+  if (changed && stage.ready) fit(stage);
   if (!name) return;
   const stop = stopToShow(stage, name);
   follow(stage.players[0], null);
@@ -33,7 +33,7 @@ function showKind(stage, name, jump = true) {
 /** Offer what the run has. */
 function offerShow(stage) {
   const [usual] = stage.part("show").options;
-  stage.part("show").replaceChildren(usual, ...Object.keys(SHOWS).map((name) => {
+  renew(stage.part("show"), usual, ...Object.keys(SHOWS).map((name) => {
     const option = make("option", "", name);
     option.disabled = !stopToShow(stage, name);
     return option;

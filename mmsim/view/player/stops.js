@@ -134,7 +134,7 @@ function offerStops(stage) {
   const line = data.sites.length ? data.sites[0][1] : 1;
   const array = data.arrays[0];
   const variable = data.variables.find(({ shape }) => shape === null);
-  stage.part("stops").replaceChildren(...[
+  renew(stage.part("stops"), ...[
     "conflict", "bank conflict", "coalescing", "latency", "barrier", `W${warp}`, `line ${line}`, "address 0", ...(array ? [array.name + indexText(array.shape, 0)] : []),
     ...(variable ? [`${variable.text} == 1`, `${variable.text} > 1 in thread 0`] : []),
   ].map((text) => {

@@ -18,7 +18,7 @@ function buildThread(player) {
 /** Show what a thread holds. */
 function choose(player, thread) {
   player.view.thread = Math.max(0, Math.min(player.data.threads - 1, thread || 0));
-  drawThread(player);
+  if (player.stage.ready) drawThread(player);
 }
 
 function drawThread(player) {
@@ -55,8 +55,8 @@ function drawThread(player) {
     return [...heading, button];
   }).flat();
   const more = count > LANES ? [make("span", "empty", `and ${count - LANES} more`)] : [];
-  refill(player.part("lanes"), ...lanes, ...more);
-  refill(player.part("held"), ...variablesOf(player), ...accessTable(player));
+  renew(player.part("lanes"), ...lanes, ...more);
+  renew(player.part("held"), ...variablesOf(player), ...accessTable(player));
 }
 
 /** threadIdx and blockIdx of a thread, where the launch has a shape. */
