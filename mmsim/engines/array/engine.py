@@ -1,7 +1,7 @@
 """The array engine: all warps together, the same times at any scale, for race-free programs.
 
-Two paths lead to the same result. A program whose loops are the same for all threads can be
-*fused*: one function that Numba compiles. Every other launch is *interpreted* on
+Two paths lead to the same result. A program whose loops are the same for all threads, or count,
+can be *fused*: one function that Numba compiles. Every other launch is *interpreted* on
 NumPy. So is a launch for which compiling takes longer (see `fused.tiering`), or one on a machine
 with sectors and a cache. If an error occurs on the first path, the second runs the launch again,
 because only the interpreter knows the language's errors. Under the asynchronous
@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from mmsim.engines.array.interpreted import Interpreted, Spins
+from mmsim.engines.array.lazy_compilation import Pays
 from mmsim.engines.tally import result
 from mmsim.errors import RoomError
 from mmsim.host.progress import Progress
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
 
 Path = Literal["fused", "plain", "interpreted"]
 FEW = 1 << 12
-"""Launches of fewer threads are not fused by default: interpreting is fast there."""
+"""Launches of fewer threads are not fused at first: interpreting them is fast."""
+LONG = 0.2
+"""Seconds of interpreting a few threads after which it is time to look for something faster."""
 
 
 def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
@@ -63,17 +67,51 @@ def _checked(launch: Launch, progress: Progress) -> Run:
     return _interpreted(launch, progress, monitors=monitors)
 
 
+class _Patience:
+    """Interprets a few threads, unless they take so many steps that compiling pays."""
+
+    def __init__(self, launch: Launch, progress: Progress) -> None:
+        self.launch, self.progress = launch, progress
+        self.end = perf_counter() + LONG
+        self.step_of: Callable[[int], None] | None = None
+
+    def step(self, steps: int) -> None:
+        """Note that `steps` steps have been interpreted; raise `Pays` to fuse instead."""
+        if self.step_of:
+            self.step_of(steps)
+        elif perf_counter() > self.end:
+            self.step_of = self._weighed(steps)
+
+    def _weighed(self, steps: int) -> Callable[[int], None]:
+        from mmsim.engines.array.fused import execute as fused  # loads Numba
+
+        try:
+            tiering = fused.Execution(self.launch, self.progress).tiering()
+        except fused.CannotFuse:
+            return lambda steps: None
+        if tiering is None or tiering.at_once():
+            raise Pays
+        tiering.last_step = steps
+        return tiering.step
+
+
 def _run(launch: Launch, progress: Progress, path: Path | None) -> Run:
-    if path in ("fused", "plain") or (path is None and launch.grid.threads >= FEW):
+    few = path is None and launch.grid.threads < FEW
+    if few:
+        try:
+            return _interpreted(launch, progress, _Patience(launch, progress).step)
+        except Pays:
+            launch.rewind()
+    if path != "interpreted":
         from mmsim.engines.array.fused import execute as fused  # loads Numba
 
         try:
             execution = fused.Execution(launch, progress)
-            tiering = None if path else execution.tiering()
+            tiering = None if path or few else execution.tiering()
             if tiering and not tiering.at_once():
                 try:
                     return _interpreted(launch, progress, tiering.step)
-                except (fused.Pays, RoomError):  # the compiled program needs less memory
+                except (Pays, RoomError):  # the compiled program needs less memory
                     launch.rewind()
                 finally:
                     tiering.tried()

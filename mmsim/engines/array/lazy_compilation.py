@@ -13,6 +13,10 @@ eager = False
 """True if all, and all programs, are compiled when first called: `mmsim.bench.compiled_first`."""
 
 
+class Pays(Exception):
+    """Compiling takes less time than the rest of the interpretation."""
+
+
 @dataclass
 class LazilyCompiled:
     """A function with machine code kept under `name`, compiled after `enough` work."""

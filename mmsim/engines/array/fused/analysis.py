@@ -1,7 +1,7 @@
 """The programs that may be fused: uniform and inlined variables, safe orders of pieces.
 
-A program can be fused if every thread takes the same path through its loops. Then the list
-of its accesses is known before it runs. Any other program raises `CannotFuse`, and is interpreted.
+A program can be fused if every thread takes the same path through its loops, or if the number of
+its trips follows from numbers that are known. Then the list of its accesses is known before it runs. Any other program raises `CannotFuse`, and is interpreted.
 """
 
 from __future__ import annotations
@@ -110,11 +110,27 @@ def breaks(block: ir.Block) -> bool:
     )
 
 
+def last_test(loop: ir.While) -> tuple[ir.Block, ir.Expr, bool]:
+    """A trip up to its last test, the test, and whether it leaves the loop.
+
+    That is the loop's own, which is before its body or after its prelude, or the one that a
+    `while True` ends with.
+    """
+    block = (*loop.prelude, *loop.body)
+    last = block[-1] if block else None
+    if isinstance(loop.test, ir.Const) and loop.test.value and isinstance(last, ir.If):
+        for side, (one, other) in enumerate(((last.orelse, last.then), (last.then, last.orelse))):
+            if not other and [*map(type, one)] == [ir.Break]:
+                return block[:-1], last.test, bool(side)
+    return loop.prelude if loop.prelude and not loop.body else loop.body, loop.test, False
+
+
 class Analysis(Uniformity):
     """The kinds of variables of a straightened program.
 
-    `uniform` variables are the same for all threads. Of the others, one statement sets those in
-    `once`; those in `inlined` stand for an expression of the thread's own numbers.
+    `uniform` variables are the same for all threads; one statement sets those in `same_once`. Of
+    the others, one statement sets those in `once`, and those in `definitions` to an expression.
+    Those in `inlined` stand for an expression of the thread's own numbers.
     """
 
     def __init__(self, body: ir.Block) -> None:
@@ -127,7 +143,12 @@ class Analysis(Uniformity):
         times = Counter([*targets, *loads])
         single = {name for name, n in times.items() if name is not None and n == 1} - forgotten
         self.once = single - self.uniform
-        self._same_once = single & self.uniform
+        self.definitions = {
+            one.target: one.value
+            for one in statements(body)
+            if isinstance(one, ir.Assign) and one.target in self.once
+        }
+        self.same_once = single & self.uniform
         once = self.once - set(loads)
         for statement in statements(body):
             if isinstance(statement, ir.Assign) and statement.target in once:
@@ -140,6 +161,15 @@ class Analysis(Uniformity):
                     self.inlined[target] = value
                     self._length[target] = length
 
+    def goes_on_together(self, loop: ir.While) -> bool:
+        """Return whether all threads make as many trips, as far as the loop's last test says."""
+        return self.is_uniform(loop.test) and self.is_uniform(last_test(loop)[1])
+
+    def _parts_threads(self, statement: ir.Stmt) -> bool:
+        if isinstance(statement, ir.While):
+            return not self.goes_on_together(statement)
+        return super()._parts_threads(statement)
+
     def _inlinable(self, value: ir.Expr) -> bool:
         """Return whether an expression has the same value everywhere, and can't fail.
 
@@ -147,12 +177,12 @@ class Analysis(Uniformity):
         before it is read again, because earlier reads are refused.
         """
         if isinstance(value, ir.Var):
-            return value.name in self.once or value.name in self._same_once
+            return value.name in self.once or value.name in self.same_once
         for part in parts(value):
             if isinstance(part, ir.RegisterRead | ir.Lookup):
                 return False
             if isinstance(part, ir.Var):
-                if part.name not in self.inlined and part.name not in self._same_once:
+                if part.name not in self.inlined and part.name not in self.same_once:
                     return False
             elif isinstance(part, ir.Binary):
                 row = row_of(part)

@@ -17,7 +17,7 @@ from mmsim.engines.array.fused import build
 from mmsim.engines.array.fused.accesses import BARRIER_SITE
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.engines.array.fused.skeleton import accesses
-from mmsim.engines.array.fused.tiering import Pays, Tiering
+from mmsim.engines.array.fused.tiering import Tiering
 from mmsim.engines.array.fused.writer import Fused, numbers_of, write
 from mmsim.engines.array.operations import narrowest
 from mmsim.engines.footprint import register_bytes
@@ -154,22 +154,22 @@ class Execution:
         least = requests
         if launch.machine.by_lane:
             sums, least = sums[:-1], sums[-1]
-        columns = (one.tolist() for one in (requests, sums.sum(axis=0), least))
-        latencies = launch.machine.latencies(len(sums))
-        stage_times = launch.machine.times_of_stages(len(sums))
-        for number, of_units, *counted in zip(self.known.sites, sums.T, *columns, strict=True):
-            if number == BARRIER_SITE:
-                continue
-            site = launch.meaning.sites[number]
-            if launch.schedule == "asynchronous":
-                tally.count(site, *counted)
-            elif counted[0]:
-                took = round_time(of_units * stage_times, latencies)
-                tally.round(site, time, took, *counted)
-                time += took
+        counted, sites = np.array((requests, sums.sum(axis=0), least)), self.known.sites
         if launch.schedule == "asynchronous":
+            numbers = np.array(sites, dtype=np.int64)
+            for number in {*sites} - {BARRIER_SITE}:
+                of_site = counted[:, numbers == number].sum(axis=1)
+                tally.count(launch.meaning.sites[number], *of_site.tolist())
             start = np.arange(launch.grid.warps + 1, dtype=np.int64) * len(requests)
             time = schedule.scheduled(launch, operations.ravel(), start, self.progress)
+            return time, tally.tables()
+        latencies = launch.machine.latencies(len(sums))
+        stage_times = launch.machine.times_of_stages(len(sums))
+        for number, of_units, row in zip(sites, sums.T, counted.T.tolist(), strict=True):
+            if number != BARRIER_SITE and row[0]:
+                took = round_time(of_units * stage_times, latencies)
+                tally.round(launch.meaning.sites[number], time, took, *row)
+                time += took
         return time, tally.tables()
 
     def counted(self, plain: bool = False) -> Counts:
@@ -322,4 +322,4 @@ def _raise(end: int) -> None:
         raise GaveUp if end == 1 else Collided
 
 
-__all__ = ["CannotFuse", "Collided", "Execution", "GaveUp", "NotCompiled", "Pays"]
+__all__ = ["CannotFuse", "Collided", "Execution", "GaveUp", "NotCompiled"]

@@ -65,6 +65,12 @@ def _trips(nearest: int, farthest: int, step: int) -> tuple[int, int]:
     return Whole(max(min(one, other), 0)), Whole(max(one, other, 0))
 
 
+def _kept(number: int, reach: tuple[int, int]) -> None:
+    """Refuse a number that an integer of that reach can't hold."""
+    if not reach[0] <= number <= reach[1]:
+        raise OverflowError
+
+
 def _integer(bits: int, signed: bool) -> Callable[[Any], Whole]:
     """Wrap a number around like an integer of `bits` bits; refuse numbers beyond 64 bits."""
     least = -(1 << (bits - 1)) if signed else 0
@@ -98,6 +104,7 @@ NAMES = {
     ),
     "floor_divide": operator.floordiv,
     "trips": _trips,
+    "kept": _kept,
     "modulo": operator.mod,
     "float_floor_divide": operator.floordiv,
     "float_modulo": operator.mod,

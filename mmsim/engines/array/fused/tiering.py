@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from mmsim.engines.array import lazy_compilation
 from mmsim.engines.array.fused import build
+from mmsim.engines.array.lazy_compilation import Pays
 
 clock: Callable[[], float] = time.thread_time
 """Seconds of this thread's work, without those of other processes on a busy machine."""
@@ -43,10 +44,6 @@ FEW_SAMPLES, MANY_SAMPLES = 4, 32
 
 _samples: deque[float] = deque(maxlen=MANY_SAMPLES)  # seconds of each
 _spent: dict[str, float] = {}  # seconds of interpreting programs that are not compiled yet
-
-
-class Pays(Exception):
-    """Compiling takes less time than the rest of the interpretation."""
 
 
 class Tiering:

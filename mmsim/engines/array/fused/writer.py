@@ -17,12 +17,13 @@ from dataclasses import dataclass
 
 from mmsim.engines.array.fused.accesses import Accesses, counted
 from mmsim.engines.array.fused.analysis import READER, CannotFuse, breaks
+from mmsim.engines.array.fused.counted import count_of, reach_of
 from mmsim.engines.array.fused.expressions import UNIFORM
 from mmsim.engines.array.fused.loops import fused_loops, needs_lanes
 from mmsim.engines.array.fused.pieces import full, of_divisors
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import INT
-from mmsim.ir.lower import is_check
+from mmsim.ir.dtypes import INT, UNSIGNED, is_int
+from mmsim.ir.lower import is_check, unconverted
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
 from mmsim.ir.walk import parts
@@ -30,6 +31,9 @@ from mmsim.meaning.launch import Launch
 
 LARGEST = {"id": "threads", "index": "block_size", "block": "blocks", "warp": "warps"}
 """The number of values of a field of T; T.lane has as many as the machine is wide."""
+
+FAR = 2**62
+"""No number is larger, so that sums of two fit into 64 bits."""
 
 
 @dataclass
@@ -195,10 +199,11 @@ class _Writer(Accesses):
             case ir.If(test, then, orelse):
                 self._if(test, then, orelse)
             case ir.While(prelude, test, body):
-                if not self.analysis.is_uniform(test):
-                    raise CannotFuse("a loop whose end depends on the thread")
-                self._both("while True:")
-                self._loop(prelude, test, body)
+                if self.analysis.goes_on_together(statement):
+                    self._both("while True:")
+                    self._loop(prelude, test, body)
+                else:
+                    self._counting_while(statement)
             case ir.For():
                 self._for(statement)
             case ir.Break() | ir.Continue():
@@ -299,7 +304,11 @@ class _Writer(Accesses):
     def _for(self, loop: ir.For) -> None:
         bounds, target = (loop.start, loop.stop, loop.step), loop.target
         if not all(map(self.analysis.is_uniform, bounds)):
-            self._varying_for(loop)
+            if not self.analysis.is_uniform(loop.step):
+                raise CannotFuse("a loop whose step depends on the thread")
+            limits = self._limits(loop.start), self._limits(loop.stop)
+            of, by = (loop.start, loop.stop), self._same(loop.step)
+            self._varying_loop(target, loop.body, of, limits, by)
             return
         texts = list(map(self._same, bounds))
         counter = self.text.temporary()
@@ -315,28 +324,52 @@ class _Writer(Accesses):
         self._loop((), None, loop.body)
         self.lanes.assigned.intersection_update(before)
 
-    def _varying_for(self, loop: ir.For) -> None:
-        """A loop in which each thread makes its own number of trips.
+    def _counting_while(self, loop: ir.While) -> None:
+        """A loop that counts in a variable of its own, which must not wrap around."""
+        count = count_of(loop, self.body, self.analysis)
+        if count is None:
+            raise CannotFuse("a loop whose end depends on the thread")
+        limits = low, high = self._limits(count.start), self._limits(count.stop)
+        by = f"-({self._same(count.step)})" if count.subtracts else self._same(count.step)
+        rises = count.op[0] == "<"
+        sign, end = (1, 1) if rises else (-1, 0)
+        beyond = sign if count.op[1:] else 0  # the loop runs for the bound, too
+        after = f"{high[end]} + {beyond - sign} + {by}"
+        ends = [*low, *high, after] + ([f"{low[end]} + {by}"] if count.runs else [])
+        self.plain.add(f"kept({by}, {(1, FAR) if rises else (-FAR, -1)})")
+        self.plain.add(*(f"kept({value}, {count.reach})" for value in ends))
+        of = count.start, count.stop
+        self._varying_loop(None, count.body, of, limits, by, beyond, count.runs)
+
+    def _varying_loop(
+        self,
+        target: str | None,
+        body: ir.Block,
+        bounds: tuple[ir.Expr, ir.Expr],
+        limits: tuple[tuple[str, str], tuple[str, str]],
+        by: str,
+        beyond: int = 0,
+        runs: int = 0,
+    ) -> None:
+        """A loop in which each thread makes its own number of trips, `runs` at least.
 
         The trips that every thread makes come first, without a mask. Their number, and the number
-        of all trips, follows from the known bounds.
+        of all trips, follows from the known limits of the bounds.
         """
-        target, start, stop, step, body = loop.target, loop.start, loop.stop, loop.step, loop.body
-        if not self.analysis.is_uniform(step):
-            raise CannotFuse("a loop whose step depends on the thread")
-        low, high = (self._limits(bound) for bound in (start, stop))
-        by = self._same(step)
+        low, high = limits
         least, most, trip = (self.text.temporary() for _ in range(3))
-        nearest, farthest = f"({high[0]}) - ({low[1]})", f"({high[1]}) - ({low[0]})"
+        nearest, farthest = (f"({high[end]}) + {beyond} - ({low[1 - end]})" for end in (0, 1))
         self._both(f"{least}, {most} = trips({nearest}, {farthest}, {by})")
+        if runs:
+            self._both(f"{least}, {most} = max({least}, {runs}), max({most}, {runs})")
         first, trips = f"first_{trip}", f"trips_{trip}"
         self.own += [first, trips]
         with self._warps():
             with self._lanes(self.mask):
-                begin, end = self.lanes.write(start), self.lanes.write(stop)
+                begin, end = map(self.lanes.write, bounds)
                 self.text.add(f"{first}[here] = {begin}")
-                distance = f"{first}[here] - ({end})"
-                self.text.add(f"{trips}[here] = -floor_divide({distance}, {by})")
+                distance = f"{first}[here] - ({end}) - {beyond}"
+                self.text.add(f"{trips}[here] = max(-floor_divide({distance}, {by}), {runs})")
             self._give_up()
         assigned, outer = self.lanes.assigned, self.mask
         before = set(assigned)
@@ -357,10 +390,11 @@ class _Writer(Accesses):
                 with self._warps(), self._lanes():
                     self.text.add(f"{mask}[here] = {active}")
                 self.mask = mask
-            with self._warps(), self._lanes(self.mask):
-                self.text.add(f"own_{target}[here] = {first}[here] + {trip} * {by}")
+            if target is not None:
+                with self._warps(), self._lanes(self.mask):
+                    self.text.add(f"own_{target}[here] = {first}[here] + {trip} * {by}")
+                assigned.add(target)
             self.text.depth -= 1
-            assigned.add(target)
             self._loop((), None, body)
             assigned.intersection_update(before)
             self.mask = outer
@@ -368,14 +402,22 @@ class _Writer(Accesses):
 
     def _limits(self, value: ir.Expr) -> tuple[str, str]:
         """Uniform texts of the least and the largest value of any thread."""
+        value = unconverted(value)
         if self.analysis.is_uniform(value):
             text = self._same(value)
             return text, text
         if isinstance(value, ir.ThreadField):
             return "0", f"({LARGEST.get(value.field, str(self.width))} - 1)"
-        if isinstance(value, ir.Var) and value.name in self.analysis.inlined:
-            return self._limits(self.analysis.inlined[value.name])
-        if isinstance(value, ir.Binary) and self.typing.of(value) == INT:
+        if isinstance(value, ir.Var) and value.name in self.analysis.definitions:
+            return self._limits(self.analysis.definitions[value.name])
+        if isinstance(value, ir.Unary) and is_int(self.typing.of(value)):
+            made, found = row_of(value).gives, self._limits(value.operand)
+            if row_of(value).kind == "cast" and made is not None:
+                self.plain.add(*(f"kept({end}, {reach_of(made)})" for end in found))
+                return found
+            if value.op in ("-", "~"):  # they fall where the operand rises
+                return f"{value.op}({found[1]})", f"{value.op}({found[0]})"
+        if isinstance(value, ir.Binary) and self.typing.of(value) in (INT, UNSIGNED):
             op, left, right = value.op, value.left, value.right
             if isinstance(right, ir.ThreadField) and right.field in UNIFORM:  # from 1 on
                 by = UNIFORM[right.field]
@@ -390,7 +432,10 @@ class _Writer(Accesses):
                 least, greatest = (
                     [f"{ours[i]} {op} {others[j]}" for i, j in pairs] for pairs in ends
                 )
-                return _extreme("min", least), _extreme("max", greatest)
+                low, high = _extreme("min", least), _extreme("max", greatest)
+                if self.typing.of(value) == UNSIGNED:
+                    self.plain.add(f"kept({low}, (0, {FAR}))")
+                return low, high
         raise CannotFuse("a loop whose length isn't known beforehand")
 
 
