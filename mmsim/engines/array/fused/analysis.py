@@ -1,7 +1,8 @@
 """The programs that may be fused: uniform and inlined variables, safe orders of pieces.
 
-A program can be fused if every thread takes the same path through its loops, or if the number of
-its trips follows from numbers that are known. Then the list of its accesses is known before it runs. Any other program raises `CannotFuse`, and is interpreted.
+A program can be fused if every thread takes the same path through its loops, or if its trips follow
+from numbers that are known. Then the list of its accesses is known before it runs. Any other
+program raises `CannotFuse`, and is interpreted.
 """
 
 from __future__ import annotations
