@@ -272,6 +272,8 @@ class Lowering:
             yield from self.over_arrays(one, place, self.accesses.atomic)
         elif kind in warp.STATEMENTS:
             yield from warp.STATEMENTS[kind](self, one, place)
+        elif kind in ("mov", "cvt") and warp.reads_clock(one):
+            yield from warp.time(self, one, place)
         elif kind == "isspacep":
             yield from self.is_in_space(one, place)
         elif kind == "cvta":
