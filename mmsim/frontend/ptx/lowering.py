@@ -45,6 +45,7 @@ from mmsim.frontend.ptx.pointers import (
     parts,
     results_and_sources,
 )
+from mmsim.frontend.ptx.products import multiplied
 from mmsim.ir import nodes as ir
 from mmsim.ir.structured import BasicBlock, structured
 from mmsim.ir.structured import Label as BlockName
@@ -66,6 +67,8 @@ STOPS: Mapping[tuple[str, ...], str] = {
 CARRY = "carry_of_additions"
 """The register of the carry, which no instruction names."""
 KNOWN = "use numbers of 8, 16, 32 or 64 bits, or vectors of them"
+TOGETHER: Mapping[str, warp.Statements] = {**warp.STATEMENTS, "mma": multiplied}
+"""The instructions that threads carry out together, by their names."""
 MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
 
 
@@ -270,8 +273,8 @@ class Lowering:
             yield from self.over_arrays(one, place, self.accesses.store)
         elif kind in ("atom", "red"):
             yield from self.over_arrays(one, place, self.accesses.atomic)
-        elif kind in warp.STATEMENTS:
-            yield from warp.STATEMENTS[kind](self, one, place)
+        elif kind in TOGETHER:
+            yield from TOGETHER[kind](self, one, place)
         elif kind in ("mov", "cvt") and warp.reads_clock(one):
             yield from warp.time(self, one, place)
         elif kind == "isspacep":
