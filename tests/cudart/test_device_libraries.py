@@ -178,7 +178,10 @@ def refused(code):
             'asm volatile("wgmma.fence.sync.aligned;"); a[0] = 1;',
             "mmsim has no instruction wgmma.fence.sync.aligned; write what it does in CUDA C++",
         ),
-        ("a[0] = clock64();", "the register %clock64 has no meaning in the model"),
+        (
+            'unsigned r; asm volatile("mov.u32 %0, %envreg3;" : "=r"(r)); a[0] = r;',
+            "the register %envreg3 has no meaning in the model",
+        ),
     ],
 )
 def test_what_has_no_meaning_is_refused_at_its_line(code, words):
