@@ -50,6 +50,9 @@ AtomicOp = Literal[
     "less",
     "nanmax",
     "nanmin",
+    "signed_max",
+    "signed_min",
+    "float_add",
 ]
 BarrierScope = Literal["block", "grid"]
 BarrierOp = Literal["or", "and", "count"]

@@ -16,6 +16,7 @@ from mmsim.frontend.ptx.arrays import (
     Use,
     cast,
     joined,
+    operation,
     parted,
     read_as,
     refused,
@@ -24,7 +25,8 @@ from mmsim.frontend.ptx.arrays import (
     use_of,
     written_as,
 )
-from mmsim.frontend.ptx.module import Instruction, Operand, Register
+from mmsim.frontend.ptx.module import Immediate, Instruction, Operand, Register
+from mmsim.frontend.ptx.types import TYPES, constant
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
 
@@ -194,6 +196,8 @@ class Accesses:
         for operand in operands:
             value = self.lowering.operand(operand, use.type, place)
             register = self.lowering.register_type(operand, use.type)
+            if isinstance(operand, Immediate) and isinstance(operand.value, float):
+                value = constant(operand.value, TYPES[use.type], place).node
             if each <= 1:
                 found.append(written_as(array.dtype, value, register, place))
                 continue
@@ -258,7 +262,8 @@ class Accesses:
             and self.lowering.is_read(target.name)
         )
         name = self.lowering.temporary() if used else None
-        yield ir.Atomic(name, use.op, array.name, (index,), compare, values[-1], place)  # type: ignore[arg-type]
+        op = operation(use, array.dtype)
+        yield ir.Atomic(name, op, array.name, (index,), compare, values[-1], place)
         if name is not None:
             assert isinstance(target, Register)
             value = self._read(use, [ir.Var(name, place)], array.dtype, target.name, place)
