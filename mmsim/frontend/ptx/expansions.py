@@ -48,7 +48,7 @@ def _copy(writer: Writer) -> Steps:
         if "noinc" in one.name:
             yield from _arrival(writer, one.operands[0])
         return
-    if "bulk" in one.name or "shared" not in (part.partition("::")[0] for part in one.name):
+    if "shared" not in (part.partition("::")[0] for part in one.name):
         raise writer.refuse("copy with cuda::memcpy_async, or with loads and stores")
     to, source, size, *rest = one.operands
     assert isinstance(to, Address)
