@@ -467,12 +467,14 @@ Block = tuple[Stmt, ...]
 class LocalArray:
     """An array made by the program: `mm.shared` (one a block) or `mm.registers` (one a thread).
 
+    A "local" one, which only PTX has, is one for all threads of a block, in global memory.
+
     `shape` consists of launch constants. `dtype` is a NumPy dtype name, or the name of the
     parameter with the dtype ("dtype of a" is `("a",)`), or None if the stored values decide it.
     """
 
     name: str
-    kind: Literal["shared", "registers"]
+    kind: Literal["shared", "registers", "local"]
     shape: tuple[Expr, ...]
     dtype: str | tuple[str] | None
     place: Place

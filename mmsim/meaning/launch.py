@@ -339,10 +339,13 @@ class _Binding:
         check_lengths(machine, self.meaning, self.meaning.sites)
         self.shared = [
             SharedArray(
-                local.name, self.meaning.locals[local.name], lowered.arrays[local.name].name
+                local.name,
+                self.meaning.locals[local.name],
+                lowered.arrays[local.name].name,
+                local.kind == "local",
             )
             for local in lowered.code.locals
-            if local.kind == "shared"
+            if local.kind != "registers"
         ]
         self.parameters = tuple(dtypes)
         self.memo = Memoized()

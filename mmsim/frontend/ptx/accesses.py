@@ -25,6 +25,7 @@ from mmsim.frontend.ptx.arrays import (
     use_of,
     written_as,
 )
+from mmsim.frontend.ptx.local_memory import located
 from mmsim.frontend.ptx.module import Immediate, Instruction, Operand, Register
 from mmsim.frontend.ptx.types import TYPES, constant
 from mmsim.ir import nodes as ir
@@ -63,7 +64,15 @@ class Accesses:
         yield from check
         count = self._pieces(use, array)
         names = tuple(self.lowering.temporary() for _ in range(count))
-        if array.space == "local":
+        if array.is_indexed:
+            rest = names
+            for where, each in located(index, use.bytes, array.dtype, place):
+                some, rest = rest[:each], rest[each:]
+                if each == 1:
+                    yield ir.Load(some[0], array.name, where, place)
+                else:
+                    yield ir.VectorLoad(some, array.name, where, place)
+        elif array.space == "local":
             for number, name in enumerate(names):
                 at = self._nth(index, count, number, place)
                 yield ir.Assign(name, ir.RegisterRead(array.name, (at,), place), place)
@@ -221,7 +230,14 @@ class Accesses:
         index, check = self.index(address, use.bytes, place)
         yield from check
         words = self.words_of(unpacked(one.operands[1]), use, array, place)
-        if array.space == "local":
+        if array.is_indexed:
+            for where, each in located(index, use.bytes, array.dtype, place):
+                some, words = tuple(words[:each]), words[each:]
+                if each == 1:
+                    yield ir.Store(array.name, where, some[0], place)
+                else:
+                    yield ir.VectorStore(array.name, where, some, place)
+        elif array.space == "local":
             for number, word in enumerate(words):
                 at = self._nth(index, len(words), number, place)
                 yield ir.RegisterWrite(array.name, (at,), word, place)

@@ -54,6 +54,8 @@ class Array:
     """The type of the argument's elements."""
     uses: set[Use] = field(default_factory=set)
     dtype: Type = field(default_factory=lambda: np.dtype(np.uint8))
+    is_indexed: bool = False
+    """True for an array of each thread with an index that only the run knows: no registers."""
 
     def settle(self) -> None:
         """Choose the type of the elements by the accesses.

@@ -134,8 +134,12 @@ class Lowering:
                 if one.name[-1].lstrip("bsuf") not in BYTES:
                     place = places.of(one.where)
                     raise refused(one, "accesses memory by an unknown type", place, KNOWN)
+                address = address_in(one)
+                alone = address.base is not None and self.pointers.kind(address.base)
+                is_known = alone and alone.is_offset and not self.addresses.sum_of(address).terms
                 for array in self.candidates(one):
                     array.uses.add(use_of(one))
+                    array.is_indexed |= array.space == "local" and not is_known
         for array in arrays.values():
             array.settle()
 
@@ -457,6 +461,8 @@ class Lowering:
         fits = ("global",) if space == "const" else (space,)
         if space != "generic":
             found = [one for one in found if one.space in fits or one.space == space]
+        reached = self.stored | kind.arrays if one.name[0] not in ("atom", "red") else ()
+        found = [array for array in found if array.space != "local" or array.name in reached]
         return sorted(found, key=lambda array: array.base)
 
     def over_arrays(self, one: Instruction, place: Place, access: object) -> Iterator[ir.Stmt]:
