@@ -21,8 +21,9 @@ ENGINES = pytest.mark.parametrize("engine", ["array", "events"])
 
 
 @cache
-def module(name):
-    return (HERE / f"{name}.ptx").read_text("utf-8"), (HERE / f"{name}.cu").read_text("utf-8")
+def module():
+    ptx, source = ((HERE / f"tensor.{end}").read_text("utf-8") for end in ("ptx", "cu"))
+    return read(ptx), {"text": {"tensor.cu": source}, "ptx": ptx}
 
 
 def ran(program, *args, block=32, **how):
@@ -31,8 +32,8 @@ def ran(program, *args, block=32, **how):
 
 
 def of_file(name):
-    ptx, source = module("tensor")
-    return PtxProgram(read(ptx), name, text={"tensor.cu": source}, ptx=ptx)
+    found, texts = module()
+    return PtxProgram(found, name, **texts)
 
 
 def small(*shape):
