@@ -35,6 +35,7 @@ def test_the_time_is_that_of_the_warp(engine):
     # 103. Their first threads store the start, and read the clock again 50 later.
     assert run.arrays["times"].tolist() == [0, 0, 152, 153]
     assert run.time == 203
+    assert run.engine == "events"
 
 
 @ENGINES
