@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.errors import AddressError
+from mmsim.errors import AddressError, LaunchError
 from mmsim.frontend.ptx.kernel import PtxProgram
 from mmsim.frontend.ptx.text import read
+from mmsim.gpu import kernel
 
 HERE = Path(__file__).parent / "ptx"
 PTX = {name: (HERE / f"{name}.ptx").read_text("utf-8") for name in ("stack", "stack_debug")}
@@ -133,3 +134,9 @@ def test_a_trace_and_the_checker_have_it_as_global_memory(tmp_path):
     assert again.trace.dispatches == run.trace.dispatches
     run.player().save(tmp_path / "player.html")
     assert "local_memory" in (tmp_path / "player.html").read_text("utf-8")
+
+
+def test_cuda_c_has_no_name_for_it():
+    found = program("other").specialized((np.zeros(64, np.int32), 1))
+    with pytest.raises(LaunchError, match="CUDA C has no name for the local memory of 'other'"):
+        kernel(found.program, *found.args, grid=1, block=64)
