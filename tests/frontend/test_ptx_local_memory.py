@@ -17,13 +17,14 @@ from mmsim.gpu import kernel
 
 HERE = Path(__file__).parent / "ptx"
 PTX = {name: (HERE / f"{name}.ptx").read_text("utf-8") for name in ("stack", "stack_debug")}
+MODULES = {name: read(text) for name, text in PTX.items()}
 SOURCE = (HERE / "stack.cu").read_text("utf-8")
 MACHINE = mm.HMM(2, 32, 50, 5, bank_bytes=4)
 I = np.arange(64)
 
 
 def program(name, file="stack"):
-    return PtxProgram(read(PTX[file]), name, text={"stack.cu": SOURCE}, ptx=PTX[file])
+    return PtxProgram(MODULES[file], name, text={"stack.cu": SOURCE}, ptx=PTX[file])
 
 
 def ran(name, *args, block=64, grid=1, machine=MACHINE, file="stack", **how):
@@ -34,7 +35,7 @@ def ran(name, *args, block=64, grid=1, machine=MACHINE, file="stack", **how):
 
 def local(run):
     """The accesses of local memory: their kind, requests and stages."""
-    rows = [row for row in run.accesses if "local_memory" in row.array]
+    rows = [row for row in run.accesses if row.array == "local_memory"]
     assert {row.space for row in rows} <= {"global"}
     return sorted((row.kind, row.requests, row.stages) for row in rows)
 
@@ -57,6 +58,8 @@ CASES = {
     "pairs": (np.float32, 3, I + 3),
     "letters": (np.uint8, 7, (I + 7) % 256),
     "mixed": (np.int32, 2, mixed(2)),
+    "held": (np.int32, 3, I * 3),
+    "passed": (np.int32, 4, I + I + 3),
     "known": (np.int32, None, I + 3),
 }
 
@@ -118,7 +121,7 @@ def test_other_machines_have_it_in_their_memory(machine):
 @pytest.mark.parametrize("n", [8, -1, 1 << 20])
 def test_an_index_out_of_range_is_an_error(n):
     for engine in ("array", "events"):
-        with pytest.raises(AddressError, match="local_memory"):
+        with pytest.raises(AddressError, match="'local_memory'"):
             ran("beyond", np.zeros(64, np.int32), n, engine=engine)
 
 
@@ -127,7 +130,7 @@ def test_a_trace_and_the_checker_have_it_as_global_memory(tmp_path):
     report = MACHINE.check(found.program, *found.args, grid=1, block=64, shared_words=8)
     assert report.ok
     run = MACHINE.run(found.program, *found.args, grid=1, block=64, engine="events")
-    dispatches = [one for one in run.trace.dispatches if "local_memory" in one.array]
+    dispatches = [one for one in run.trace.dispatches if one.array == "local_memory"]
     assert len(dispatches) == 18
     assert {one.unit for one in dispatches} == {"global"}
     again = type(run).from_json(run.to_json())

@@ -152,7 +152,7 @@ class PtxProgram(Program):
         for name, variable in every.items():
             plain = re.sub(r"\W", "_", plain_name(name))
             if variable.space == "local":
-                plain = plain.replace("__local_depot", "local_memory")
+                plain = re.sub(r"__local_depot\d+", "local_memory", plain)
             own = _unique(plain, {*arrays, *slots.names()})
             if name in binding.variables:
                 variables[name] = binding.variables[name]

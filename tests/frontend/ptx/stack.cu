@@ -51,3 +51,23 @@ KERNEL known(int *out) {
     for (int k = 0; k < 4; k++) own[k] = threadIdx.x + k;
     out[threadIdx.x] = own[3];
 }
+
+KERNEL held(int *out, int n) {
+    __shared__ int *volatile pointers[64];
+    int own[4];
+    for (int k = 0; k < 4; k++) own[k] = threadIdx.x * k;
+    pointers[threadIdx.x] = own;
+    int *found = pointers[threadIdx.x];
+    out[threadIdx.x] = found[n & 3];
+}
+
+__device__ __noinline__ void fill(int *words, int n) {
+    for (int k = 0; k < n; k++) words[k] = threadIdx.x + k;
+}
+
+KERNEL passed(int *out, int n) {
+    int own[4];
+    fill(own, n);
+    fill(out + threadIdx.x, 1);
+    out[threadIdx.x] += own[n - 1];
+}
