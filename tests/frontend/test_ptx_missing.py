@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+import mmsim as mm
 from mmsim.errors import LanguageError
 from mmsim.frontend.ptx.kernel import PtxProgram
 from mmsim.frontend.ptx.missing import MISSING
 from mmsim.frontend.ptx.text import read
+from mmsim.ir import splitting
 
 HEAD = """.version 8.7
 .target sm_100a
@@ -122,16 +124,33 @@ def test_recursion_is_refused_with_the_function_and_the_line(called, words, line
     assert caught.value.place.line == line
 
 
-def test_a_loop_with_two_entries_is_refused_with_its_line():
-    body = """setp.eq.u32 %t, %r1, 0;
+TWO_ENTRIES = """ld.global.u32 %r1, [%p];
+setp.eq.u32 %t, %r1, 0;
 @%t bra IN;
 AGAIN: add.u32 %r1, %r1, 1;
 IN: add.u32 %r1, %r1, 2;
 setp.lt.u32 %t, %r1, 9;
 @%t bra AGAIN;
+st.global.u32 [%p], %r1;
 """
-    ptx = HEAD + ENTRY.format("") + body + "ret;\n}\n"
+
+
+@pytest.mark.parametrize("engine", ["array", "events"])
+@pytest.mark.parametrize(("first", "last"), [(0, 11), (1, 10), (2, 11)])
+def test_a_loop_with_two_entries_runs(engine, first, last):
+    ptx = HEAD + ENTRY.format("") + TWO_ENTRIES + "ret;\n}\n"
+    program = PtxProgram(read(ptx), "k", ptx=ptx)
+    found = program.specialized((np.array([first], np.int32),))
+    run = mm.DMM(4, 5).run(found.program, *found.args, threads=1, engine=engine)
+    (array,) = run.arrays.values()
+    assert array.tolist() == [last]
+
+
+def test_one_that_takes_too_many_copies_is_refused_with_its_line(monkeypatch):
+    monkeypatch.setattr(splitting, "MOST", 3)
+    ptx = HEAD + ENTRY.format("") + TWO_ENTRIES + "ret;\n}\n"
     with pytest.raises(LanguageError) as caught:
         PtxProgram(read(ptx), "k", ptx=ptx).specialized((np.zeros(64, np.int32),))
     assert "closes a loop that has another entry; let every jump into the loop" in str(caught.value)
     assert "AGAIN" in str(caught.value)
+    assert caught.value.place.line > HEAD.count("\n")

@@ -47,6 +47,7 @@ from mmsim.frontend.ptx.pointers import (
 )
 from mmsim.frontend.ptx.products import multiplied
 from mmsim.ir import nodes as ir
+from mmsim.ir.splitting import reducible
 from mmsim.ir.structured import BasicBlock, structured
 from mmsim.ir.structured import Label as BlockName
 
@@ -218,7 +219,10 @@ class Lowering:
                 new = (ir.If(self.guard(one.guard, place), new, (), place),)
             statements += new
         end(())
-        return structured(blocks, "entry", ends=ir.Return)
+        try:
+            return structured(blocks, "entry", ends=ir.Return)
+        except LanguageError:  # a loop has several entries
+            return structured(reducible(blocks, "entry"), "entry", ends=ir.Return)
 
     def _jump(
         self,
