@@ -19,7 +19,7 @@ from numba.np.numpy_support import as_dtype
 
 from mmsim.cuda.types import as_type
 from mmsim.errors import MMSimError, thread_named
-from mmsim.ir.atomics import LEAVES, OF_FLOATS
+from mmsim.ir.atomics import LEAVES, OTHERS
 from mmsim.ir.functions import FUNCTIONS
 from mmsim.meaning.exchange import InactiveLane, Warps
 
@@ -352,7 +352,7 @@ def _atomic(op: Any) -> Callable[..., Any]:
             np.asarray(one).astype(array.dtype).reshape(1) for one in (old, *given[-1:], *given)
         )
         own = OF_THE_FLOATS.get(op, op) if array.dtype.kind == "f" else op
-        leaves = OF_FLOATS.get(own) or LEAVES[own]
+        leaves = OTHERS.get(own) or LEAVES[own]
         array[index] = leaves(before, value, compared)[0]
         return old
 

@@ -101,6 +101,10 @@ def written(
 ) -> Kernel:
     """The kernel of a launch, as `mmsim.gpu.kernel` documents."""
     grid = launch.grid
+    if any(one.kind == "local" for one in launch.code.locals):
+        raise LaunchError(
+            f"CUDA C has no name for the local memory of {launch.program.name!r}; take its source"
+        )
     if space == "shared" and grid.blocks > 1:
         raise LaunchError(
             f"{grid.blocks} blocks can't have their arrays in one shared memory; give one block, "

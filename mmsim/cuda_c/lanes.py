@@ -94,6 +94,8 @@ def exchanged(
     op, given = statement.op, statement.operands
     if op == "active_mask":
         return mask
+    if op == "clock":
+        return "clock64()"
     if op == "sync":
         return f"__syncwarp({mask})"
     if op in ("ballot", "any", "all"):

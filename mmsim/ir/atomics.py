@@ -73,18 +73,33 @@ LEAVES: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
 }
 """The new word of one access, from the old word, the value and the compared word, by lane."""
 
-OF_FLOATS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
+
+def _of_kind(kind: str, op: AtomicOp, old: Words, value: Words, compare: Words) -> Words:
+    """An operation on the bits of words as words of another kind."""
+    given = (one.view(f"{kind}{old.dtype.itemsize}") for one in (old, value, compare))
+    return LEAVES[op](*given).view(old.dtype)
+
+
+ON_BITS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
+    "signed_max": partial(_of_kind, "i", "max"),
+    "signed_min": partial(_of_kind, "i", "min"),
+    "float_add": partial(_of_kind, "f", "add"),
+}
+"""Those of PTX on an array of unsigned integers, which it takes as one of other numbers."""
+
+OTHERS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
     "greater": lambda old, value, _: np.where(value > old, value, old),
     "less": lambda old, value, _: np.where(value < old, value, old),
     "nanmax": lambda old, value, _: np.fmax(old, value),
     "nanmin": lambda old, value, _: np.fmin(old, value),
     "real": lambda old, value, _: made(value.real, old.imag),
     "imag": lambda old, value, _: made(old.real, value.imag),
+    **ON_BITS,
 }
 """The result of Numba's atomic max and min of floats, and of those that leave NaNs out.
 
-CUDA has none of them: Numba writes a loop of compare-and-swap. The last two store one part of a
-complex number.
+CUDA has none of them: Numba writes a loop of compare-and-swap. "real" and "imag" store one part of
+a complex number. The rest is PTX's.
 """
 
 
@@ -110,7 +125,7 @@ def in_turn(
     >>> in_turn("add", np.array([5, 5, 0]), np.array([7, 7, 3]), np.array([1, 2, 4]), None)
     (array([5, 6, 0]), array([6, 8, 4]))
     """
-    compared, leaves = values if compare is None else compare, OF_FLOATS.get(op) or LEAVES[op]
+    compared, leaves = values if compare is None else compare, OTHERS.get(op) or LEAVES[op]
     if len(cells) == 1:
         return before, leaves(before, values, compared)
     order = np.argsort(cells, kind="stable")

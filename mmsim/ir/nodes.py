@@ -50,6 +50,9 @@ AtomicOp = Literal[
     "less",
     "nanmax",
     "nanmin",
+    "signed_max",
+    "signed_min",
+    "float_add",
 ]
 BarrierScope = Literal["block", "grid"]
 BarrierOp = Literal["or", "and", "count"]
@@ -440,11 +443,12 @@ class Exchange(Numbered):
 
     The shuffles take a value and a lane, a distance or a mask of bits; ballot, any and all a test;
     match_any and match_all a value; active_mask and sync nothing. The value is dropped if
-    `target` is None. A sync has no value.
+    `target` is None. A sync has no value. A clock, which takes nothing, is the time at which the
+    warp is; only PTX has it.
     """
 
     target: Target | None
-    op: ExchangeOp
+    op: ExchangeOp | Literal["clock"]
     operands: tuple[Expr, ...]
     place: Place
 
@@ -463,12 +467,14 @@ Block = tuple[Stmt, ...]
 class LocalArray:
     """An array made by the program: `mm.shared` (one a block) or `mm.registers` (one a thread).
 
+    A "local" one, which only PTX has, is one for all threads of a block, in global memory.
+
     `shape` consists of launch constants. `dtype` is a NumPy dtype name, or the name of the
     parameter with the dtype ("dtype of a" is `("a",)`), or None if the stored values decide it.
     """
 
     name: str
-    kind: Literal["shared", "registers"]
+    kind: Literal["shared", "registers", "local"]
     shape: tuple[Expr, ...]
     dtype: str | tuple[str] | None
     place: Place

@@ -98,11 +98,11 @@ class NumbaTyping(Typing):
 class PtxTyping(NumbaTyping):
     """The types of a program of PTX, whose front end writes every conversion: Numba's rules.
 
-    Its atomics are those of CUDA.
+    Its atomics are those of CUDA, and some of them also on the bits of other words.
     """
 
     def _fault_of_atomic(self, op: ir.AtomicOp, array: str) -> str | None:
-        return Typing._fault_of_atomic(self, op, array)
+        return None if op in atomics.ON_BITS else Typing._fault_of_atomic(self, op, array)
 
 
 TYPINGS = {"python": Typing, "numba": NumbaTyping, "ptx": PtxTyping}

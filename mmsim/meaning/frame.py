@@ -145,7 +145,7 @@ class Frame:
     `changes`, the sequencer says that it is `Spinning`. If it is `lenient`, `unset` collects the
     lanes without a value while a variable is computed; it is None at any other time. `waiting` has
     those that wait for the other part of a branch. `lent` are the arrays for loops of one lane, see
-    `alone`.
+    `alone`. `clock` gives the time, if the engine knows it while the program runs.
     """
 
     lanes: int
@@ -166,6 +166,7 @@ class Frame:
     waiting: tuple[Any, ...] = ()
     watched: Callable[[int], None] | None = None
     synced: Callable[[Mask], None] | None = None
+    clock: Callable[[], int] | None = None
     within: tuple[Value, int] = field(init=False)
 
     def __post_init__(self, slots: int) -> None:

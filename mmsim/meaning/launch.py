@@ -276,10 +276,13 @@ class Launch:
 
     @property
     def ordered(self) -> bool:
-        """Return whether results depend on the order of atomics, which only the event engine has.
+        """Return whether results depend on time, which only the event engine knows meanwhile.
 
-        Under the synchronous schedule this order is that of the rounds, which every engine knows.
+        It is the time itself, or the order of atomics. Under the synchronous schedule this order
+        is that of the rounds, which every engine knows.
         """
+        if self.meaning.reads_clock:
+            return True
         if self.schedule == "synchronous":
             return False
         if not any(site.orders for site in self.meaning.sites):
@@ -336,10 +339,13 @@ class _Binding:
         check_lengths(machine, self.meaning, self.meaning.sites)
         self.shared = [
             SharedArray(
-                local.name, self.meaning.locals[local.name], lowered.arrays[local.name].name
+                local.name,
+                self.meaning.locals[local.name],
+                lowered.arrays[local.name].name,
+                local.kind == "local",
             )
             for local in lowered.code.locals
-            if local.kind == "shared"
+            if local.kind != "registers"
         ]
         self.parameters = tuple(dtypes)
         self.memo = Memoized()

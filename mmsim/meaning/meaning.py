@@ -161,6 +161,12 @@ class Meaning(Evaluator):
         """Return whether a loop may repeat forever: a `for` loop ends."""
         return any(isinstance(one, ir.While) for one in statements(self.code.body))
 
+    @cached_property
+    def reads_clock(self) -> bool:
+        """Return whether it reads the time."""
+        every = statements(self.code.body)
+        return any(isinstance(one, ir.Exchange) and one.op == "clock" for one in every)
+
     # Statements
 
     def _block(
@@ -515,6 +521,9 @@ class Meaning(Evaluator):
         values = list(map(self._evaluate, statement.operands))
         slot = None if statement.target is None else self._slot(statement.target)
 
+        if op == "clock":
+            return lambda frame, mask: _read_clock(frame, mask, slot)
+
         def run(frame: Frame, mask: Mask) -> Mask:
             brought = zip(values, types, strict=True)
             given = [np.asarray(value(frame, mask), type_) for value, type_ in brought]
@@ -532,6 +541,14 @@ class Meaning(Evaluator):
             return mask
 
         return run
+
+
+def _read_clock(frame: Frame, mask: Mask, slot: int | None) -> Mask:
+    """Set a variable to the time."""
+    assert frame.clock is not None  # the event engine runs it, see `Launch.ordered`
+    if slot is not None:
+        frame.assign(slot, np.full(frame.lanes, frame.clock(), np.int64), mask)
+    return mask
 
 
 def _end(_: Frame, mask: Mask) -> Steps:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -264,11 +264,15 @@ class Parameter:
 
 @dataclass(frozen=True)
 class SharedArray:
-    """The description of an `mm.shared` array, which begins with zeros."""
+    """The description of an `mm.shared` array, which begins with zeros.
+
+    A `local` one has a copy for each block, too, but in global memory.
+    """
 
     name: str
     shape: tuple[int, ...]
     dtype: str
+    local: bool = False
 
 
 def lay_out(
@@ -290,6 +294,29 @@ def lay_out(
             parameter.name, data.shape, data.dtype, *where, parameter.written, parameter.words
         )
     shared = list(shared)
+    apart = [array for array in shared if machine.shared and not array.local]
+    behind = [array for array in shared if array not in apart]
+    block = np.arange(grid.blocks if shared else 0)
+    units, before = 1 + block % grid.dmms, block // grid.dmms
+    of_dmms = _copies(machine, grid, apart, (units, before, 0))
+    of_all = _copies(machine, grid, behind, (np.zeros_like(block), block, -(-free // line) * line))
+    arrays.update({array.name: array for array in (*of_dmms, *of_all)})
+    return arrays
+
+
+def _copies(
+    machine: Machine,
+    grid: Grid,
+    shared: Sequence[SharedArray],
+    where: tuple[Integers, Integers, int],
+) -> Iterator[ArrayInMemory]:
+    """The arrays with a copy for each block.
+
+    `where` gives the unit of each block, the number of blocks before it there, and the first
+    address.
+    """
+    line = machine.line
+    units, before, base = where
     dtypes = [np.dtype(array.dtype) for array in shared]
     rooms = [machine.room(dtype.itemsize) for dtype in dtypes]
     sizes = [
@@ -301,18 +328,10 @@ def lay_out(
             f"the shared arrays of {grid.blocks:,} blocks have more words than can be numbered; "
             "take smaller arrays"
         )
-    block = np.arange(grid.blocks if shared else 0)
-    if machine.shared:
-        units, before, base = 1 + block % grid.dmms, block // grid.dmms, 0
-    else:
-        units, before, base = np.zeros_like(block), block, -(-free // line) * line
     for number, array in enumerate(shared):
         bases = (base + before * sum(sizes) + sum(sizes[:number])) // rooms[number]
         words = math.prod(array.shape)
-        arrays[array.name] = ArrayInMemory(
-            array.name, array.shape, dtypes[number], bases, units, True, words
-        )
-    return arrays
+        yield ArrayInMemory(array.name, array.shape, dtypes[number], bases, units, True, words)
 
 
 def fill(

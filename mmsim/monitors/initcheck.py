@@ -21,8 +21,9 @@ class UnwrittenReads(Listener):
 
     def __init__(self, launch: Launch, lines: Lines, unset: Collection[str] = ()) -> None:
         self.lines = lines
+        shared = {one.name for one in launch.code.locals if one.kind == "shared"}
         self.arrays = {
-            name: array for name, array in launch.arrays.items() if array.shared or name in unset
+            name: array for name, array in launch.arrays.items() if name in shared or name in unset
         }
         self.forget()
 

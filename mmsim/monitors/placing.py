@@ -20,7 +20,8 @@ def capacity(launch: Launch, words: int | None) -> Iterator[Finding]:
     next multiple of w. A DMM or a UMM holds them in its one memory, behind the parameters, which
     don't count here.
     """
-    shared = [array for array in launch.arrays.values() if array.shared]
+    names = [local.name for local in launch.code.locals if local.kind == "shared"]
+    shared = [launch.arrays[name] for name in names]
     if words is None or not shared:
         return
     begin = min(int(array.bases.min()) for array in shared) if not launch.machine.shared else 0

@@ -215,7 +215,7 @@ class Walk:
         index = tuple(self._of(part, env, path) for part in one.index)
         extents = self.values.extents[one.array]
         self._index(one.array, list(index), extents, path, one.place, width)
-        if self._noting:
+        if self._noting and one.array not in self._local:
             where = self._next(), self._stack, path, one.place
             self.touched.append(Touched(*where, kind, one.array, index, width, values))
         return index
@@ -320,6 +320,11 @@ class Walk:
                 facts = self.space.symbols[name].facts
                 facts += [one for one in self.contents(array, word) if len(facts) < 4]
         return word
+
+    @property
+    def _local(self) -> set[str]:
+        """The arrays in which each thread has words of its own."""
+        return {one.name for one in self.lowered.code.locals if one.kind == "local"}
 
     @property
     def _shared(self) -> set[str]:

@@ -155,7 +155,7 @@ def refused(code):
         (
             '__shared__ char s[16]; unsigned at = __cvta_generic_to_shared(s); asm volatile("cp.asy'
             'nc.bulk.prefetch.L2.global [%0], 16;" :: "l"(a) : "memory"); a[0] = at;',
-            "has no meaning in the model; copy with cuda::memcpy_async, or with loads and stores",
+            "needs copies by the tensor memory accelerator, which the model leaves out; copy with",
         ),
         (
             'unsigned r; asm volatile("{ .reg .b128 x; ld.global.b128 x, [%1]; mov.u32 %0, 1; }"'
@@ -176,9 +176,12 @@ def refused(code):
         ),
         (
             'asm volatile("wgmma.fence.sync.aligned;"); a[0] = 1;',
-            "mmsim has no instruction wgmma.fence.sync.aligned; write what it does in CUDA C++",
+            "wgmma.fence.sync.aligned needs products of matrices by four warps together",
         ),
-        ("a[0] = clock64();", "the register %clock64 has no meaning in the model"),
+        (
+            'unsigned r; asm volatile("mov.u32 %0, %envreg3;" : "=r"(r)); a[0] = r;',
+            "the register %envreg3 has no meaning in the model",
+        ),
     ],
 )
 def test_what_has_no_meaning_is_refused_at_its_line(code, words):

@@ -2,7 +2,7 @@
 
 import re
 
-from mmsim.frontend.ptx import expansions, lowering, warp
+from mmsim.frontend.ptx import expansions, lowering
 from mmsim.frontend.ptx.instructions import INSTRUCTIONS
 from tests.kit import ROOT
 
@@ -19,7 +19,7 @@ def test_the_table_has_all_instructions():
         "access memory": lowering.MEMORY,
         "address; free": {"cvta", "isspacep"},
         "jump": JUMPS,
-        "of a warp or of a block": warp.STATEMENTS.keys(),
+        "of a warp or of a block": lowering.TOGETHER.keys(),
         "stand for several others": others,
         "nothing in the model": lowering.WITHOUT_EFFECT,
     }

@@ -17,6 +17,8 @@ import mmsim as mm
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.program import Program
 from mmsim.ir import nodes as ir
+from mmsim.ir import splitting
+from mmsim.ir.splitting import reducible
 from mmsim.ir.structured import BasicBlock, structured
 from mmsim.ir.walk import inside, numbered, statements
 from tests.kit.generators.draws import draws
@@ -280,6 +282,26 @@ def test_another_graph_is_refused_with_one_of_its_jumps(blocks):
     assert source in reached(blocks, 0, without=target)  # so the target is no header of a loop
     assert target in reached(blocks, 0)
     assert source in reached(blocks, target)
+
+
+@settings(max_examples=draws(100))
+@given(
+    st.one_of(graphs(), graphs([(1, 2), (2,), (1,)]), graphs([(1,), (2, 3), (3,), (2,)])),
+    st.lists(rows_of_coins, min_size=1, max_size=6),
+)
+def test_copies_of_blocks_make_any_graph_reducible(blocks, rows):
+    found = reducible(blocks, 0)
+    if is_reducible(blocks):
+        assert found == blocks
+    body = structured(found, 0)
+    for coins in rows:
+        assert Trace(coins).of_text(body) == Trace(coins).of_graph(blocks, 0)
+
+
+def test_a_graph_that_takes_too_many_copies_stays_as_it_is(monkeypatch):
+    monkeypatch.setattr(splitting, "MOST", 3)
+    blocks = {k: BasicBlock((mark(k),), to, AT) for k, to in enumerate([(1, 2), (2,), (1,)])}
+    assert reducible(blocks, 0) == blocks
 
 
 def loops_of(blocks):

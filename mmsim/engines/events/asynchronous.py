@@ -179,6 +179,7 @@ class Warp(Job):
         """Make the warp's sequencer, and run it to its first request or barrier."""
         driver = self.driver
         self.frame = driver.launch.frame(self.warp, driver.changes)
+        self.frame.clock = lambda: driver.now
         self.steps = driver.launch.meaning.start(self.frame)
         for listener in driver.listeners:
             listener.began(self.frame, range(self.warp, self.warp + 1))

@@ -44,8 +44,11 @@ class Recorder(Listener):
         self.growth = Growth(launch, "its trace")
         self.lanes = 0
         arrays = launch.arrays.values()
+        local = {one.name for one in launch.code.locals if one.kind == "local"}
         self.shared = tuple(
-            SharedArray(one.name, one.shape, one.dtype.name) for one in arrays if one.shared
+            SharedArray(one.name, one.shape, one.dtype.name, one.name in local)
+            for one in arrays
+            if one.shared
         )
         self.parameters = tuple(
             Given(

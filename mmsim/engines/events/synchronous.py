@@ -75,6 +75,7 @@ class Synchronous(Driver):
     def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
         super().__init__(launch, listeners)
         self.frame = launch.frame(None, self.changes)
+        self.frame.clock = lambda: self.now
         self.round: Round
         self.parts: dict[int, Part] = {}
         self.env.process(self.sequencer())

@@ -20,8 +20,8 @@ from mmsim.ir.dtypes import Type
 SPACES = ("global", "shared", "local", "const", "param")
 WIDTHS = {"v2": 2, "v4": 4, "v8": 8}
 BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
-SIGNED = ("min", "max")
-UNSIGNED = ("inc", "dec")
+ORDERING = ("min", "max", "inc", "dec")
+"""The atomics that depend on the sign."""
 
 
 @dataclass(frozen=True)
@@ -54,29 +54,49 @@ class Array:
     """The type of the argument's elements."""
     uses: set[Use] = field(default_factory=set)
     dtype: Type = field(default_factory=lambda: np.dtype(np.uint8))
+    is_indexed: bool = False
+    """True for an array of each thread with an index that only the run knows: no registers."""
 
     def settle(self) -> None:
         """Choose the type of the elements by the accesses.
 
-        Atomics access whole elements. So other accesses may take a part of one.
+        Atomics access whole elements. So other accesses may take a part of one. Atomics of several
+        types leave words without a sign (see `operation`).
         """
         sizes = {use.size for use in self.uses}
         size = min(sizes, default=1 if self.own is None else self.own.itemsize)
         size = max((use.size for use in self.uses if use.op), default=size)
         types = {use.type for use in self.uses}
-        atomics = {use.op: use.type for use in self.uses if use.op}
         own = self.own if self.own is not None and self.own.name in PLAIN else None
-        wanted = {t for op, t in atomics.items() if op in (*SIGNED, *UNSIGNED) or t[0] == "f"}
-        if len(wanted) == 1:
-            (one,) = wanted
-            self.dtype = np.dtype(f"{KINDS[one[0]]}{size}")
-        elif own is not None and own.itemsize == size:
+        computing = {use for use in self.uses if use.op not in ("", "exch", "cas")}
+        wanted = {
+            KINDS[use.type[0]] for use in computing if use.op in ORDERING or use.type[0] == "f"
+        }
+        if len(wanted) > 1 or (wanted == {"f"} and any(use.type[0] != "f" for use in computing)):
+            self.dtype = np.dtype(f"u{size}")
+        elif wanted:
+            self.dtype = np.dtype(f"{wanted.pop()}{size}")
+        elif own is not None and own.itemsize == size and not (computing and own.kind == "f"):
             self.dtype = own
         elif len(sizes) == 1 and size > 2 and any(one[0] == "f" for one in types):
             self.dtype = np.dtype(f"f{size}")
         else:
             signed = len(sizes) == 1 and "s" in {one[0] for one in types}
             self.dtype = np.dtype(f"{'i' if signed else 'u'}{size}")
+
+
+def operation(use: Use, held: Type) -> ir.AtomicOp:
+    """The operation of an atomic on the words of an array.
+
+    >>> operation(Use("s32", op="max"), np.dtype("u4"))
+    'signed_max'
+    """
+    name = use.op
+    if use.op in ("min", "max") and use.type[0] == "s" and held.kind == "u":
+        name = f"signed_{use.op}"
+    if use.op == "add" and use.type[0] == "f" and held.kind != "f":
+        name = "float_add"
+    return name  # type: ignore[return-value]  # one of these
 
 
 KINDS = {"b": "u", "u": "u", "s": "i", "f": "f"}

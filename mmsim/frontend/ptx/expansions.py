@@ -1,19 +1,18 @@
-"""Instructions that stand for several simpler ones: copies, barriers in memory, matrices.
+"""Instructions that stand for several simpler ones: copies, barriers in memory, atomics.
 
 A copy by cp.async is done at once: a load from global memory and a store into shared memory, as the
 model has no cheaper way. An mbarrier is a 64-bit word: the arrivals that it waits for in the upper
 half, those up to now in the lower one. Each arrival is an atomic addition, each test a load.
-ldmatrix and stmatrix access one matrix at a time, 8 rows of 16 bytes, a word a lane, and exchange
-the addresses by shuffles. An atomic addition of short floats is a loop of compare-and-swap.
+An atomic addition of short floats is a loop of compare-and-swap.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, MutableMapping
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import replace
 
-from mmsim.errors import LanguageError, Place
+from mmsim.errors import Place
+from mmsim.frontend.ptx import matrices
 from mmsim.frontend.ptx.module import (
     Address,
     Immediate,
@@ -25,52 +24,11 @@ from mmsim.frontend.ptx.module import (
     Variable,
     Vector,
 )
+from mmsim.frontend.ptx.writer import Steps, Writer
 
-Steps = Iterator[Instruction | Label]
-SPACES = ("shared", "global")
 WIDTHS = frozenset(("v2", "v4", "v8"))
 BYTES = {"f16": 2, "bf16": 2, "f16x2": 4, "bf16x2": 4, "f32": 4, "f64": 8}
 """The types of the atomics of several numbers."""
-ALL_LANES = Immediate(-1)
-WHOLE_WARP = Immediate(31)
-
-
-@dataclass
-class Writer:
-    """Writes the instructions that stand for `one`, with registers of their own."""
-
-    one: Instruction
-    registers: MutableMapping[str, str]
-    variables: MutableMapping[str, Variable]
-    number: int
-    place: Place
-
-    def __post_init__(self) -> None:
-        self._fresh = count()
-
-    def register(self, type_: str) -> Register:
-        """A new register."""
-        name = f"%expanded{self.number}_{next(self._fresh)}"
-        self.registers[name] = type_
-        return Register(name)
-
-    def label(self) -> str:
-        """A new label."""
-        return f"expanded_{self.number}_{next(self._fresh)}"
-
-    def write(
-        self, name: str, *operands: Operand | int, guard: Register | None = None
-    ) -> Instruction:
-        """An instruction, by its name with points."""
-        given = (Immediate(one) if isinstance(one, int) else one for one in operands)
-        return Instruction(tuple(name.split(".")), tuple(given), guard, self.one.where)
-
-    def refuse(self, advice: str) -> LanguageError:
-        """The error for an instruction without a meaning."""
-        name = ".".join(self.one.name)
-        return LanguageError(
-            f"the instruction {name} has no meaning in the model", self.place, advice
-        )
 
 
 def moved(address: Address, by: int) -> Address:
@@ -90,7 +48,7 @@ def _copy(writer: Writer) -> Steps:
         if "noinc" in one.name:
             yield from _arrival(writer, one.operands[0])
         return
-    if "bulk" in one.name or "shared" not in (part.partition("::")[0] for part in one.name):
+    if "shared" not in (part.partition("::")[0] for part in one.name):
         raise writer.refuse("copy with cuda::memcpy_async, or with loads and stores")
     to, source, size, *rest = one.operands
     assert isinstance(to, Address)
@@ -138,21 +96,15 @@ def _copy(writer: Writer) -> Steps:
 # Barriers in memory
 
 
-def _space(writer: Writer) -> str:
-    """The space that the instruction names, with a point."""
-    named = (part.partition("::")[0] for part in writer.one.name)
-    return next((f".{name}" for name in named if name in SPACES), "")
-
-
 def _arrival(
     writer: Writer, address: Operand, number: Operand | int = 1, state: Operand | None = None
 ) -> Steps:
     wide = writer.register("b64")
     yield writer.write("cvt.u64.u32", wide, number)
     if state is None or state == Register("_"):
-        yield writer.write(f"red{_space(writer)}.add.u64", address, wide)
+        yield writer.write(f"red{writer.space}.add.u64", address, wide)
     else:
-        yield writer.write(f"atom{_space(writer)}.add.u64", state, address, wide)
+        yield writer.write(f"atom{writer.space}.add.u64", state, address, wide)
 
 
 def _phase(writer: Writer, word: Operand) -> Iterator[Instruction]:
@@ -172,7 +124,7 @@ def _memory_barrier(writer: Writer) -> Steps:
         word = writer.register("b64")
         yield writer.write("cvt.u64.u32", word, number)
         yield writer.write("shl.b64", word, word, 32)
-        yield writer.write(f"st{_space(writer)}.b64", address, word)
+        yield writer.write(f"st{writer.space}.b64", address, word)
     elif kind == "inval":
         return
     elif kind == "arrive" and not {"expect_tx", "noComplete"} & {*suffixes}:
@@ -182,7 +134,7 @@ def _memory_barrier(writer: Writer) -> Steps:
     elif kind in ("test_wait", "try_wait"):
         test, address, token, *_ = operands
         word, other = writer.register("b64"), writer.register("b64")
-        yield writer.write(f"ld.relaxed.cta{_space(writer)}.b64", word, address)
+        yield writer.write(f"ld.relaxed.cta{writer.space}.b64", word, address)
         yield from _phase(writer, word)
         if "parity" in suffixes:
             yield writer.write("cvt.u64.u32", other, token)
@@ -194,85 +146,6 @@ def _memory_barrier(writer: Writer) -> Steps:
             yield writer.write("setp.gt.u64", test, word, other)
     else:
         raise writer.refuse("let all threads arrive and wait, as cuda::barrier's arrive_and_wait")
-
-
-# Matrices
-
-
-def _rows(writer: Writer, address: Address, matrices: int) -> Iterator[Instruction | Register]:
-    """For each matrix, the register with the address of the lane's word: row lane / 4."""
-    base = address.base
-    assert isinstance(base, Register | Symbol)
-    wide = not isinstance(base, Register) or writer.registers.get(base.name, "b64").endswith("64")
-    own, lane = writer.register("b64"), writer.register("b32")
-    low, high = writer.register("b32"), writer.register("b32")
-    row, within = writer.register("b32"), writer.register("b64")
-    yield writer.write("mov.b32", lane, Register("%laneid"))
-    yield writer.write("mov.b64" if wide else "cvt.u64.u32", own, base)
-    yield writer.write("add.s64", own, own, address.offset)
-    yield writer.write("and.b32", low, lane, 3)
-    yield writer.write("mul.wide.u32", within, low, 4)
-    for number in range(matrices):
-        found, other = writer.register("b64"), writer.register("b64")
-        yield writer.write("shr.u32", row, lane, 2)
-        yield writer.write("add.s32", row, row, 8 * number)
-        yield writer.write("cvt.u32.u64", low, own)
-        yield writer.write("shfl.sync.idx.b32", high, low, row, WHOLE_WARP, ALL_LANES)
-        yield writer.write("cvt.u64.u32", other, high)
-        yield writer.write("add.s64", found, other, within)
-        yield found
-
-
-def _transposed(writer: Writer, word: Register, result: Register) -> Steps:
-    """The lane's word of a transposed matrix of 16-bit numbers, from the words of all lanes."""
-    lane, column, source = (writer.register("b32") for _ in range(3))
-    selector, even, odd = (writer.register("b32") for _ in range(3))
-    yield writer.write("mov.b32", lane, Register("%laneid"))
-    yield writer.write("shr.u32", column, lane, 2)
-    yield writer.write("and.b32", source, lane, 3)
-    yield writer.write("shl.b32", source, source, 3)  # row 2 * (lane % 4), of 4 lanes each
-    yield writer.write("shr.u32", selector, column, 1)
-    yield writer.write("add.s32", source, source, selector)
-    yield writer.write("shfl.sync.idx.b32", even, word, source, WHOLE_WARP, ALL_LANES)
-    yield writer.write("add.s32", source, source, 4)
-    yield writer.write("shfl.sync.idx.b32", odd, word, source, WHOLE_WARP, ALL_LANES)
-    yield writer.write("and.b32", selector, column, 1)
-    yield writer.write("mul.lo.s32", selector, selector, 0x2222)
-    yield writer.write("add.s32", selector, selector, 0x5410)
-    yield writer.write("prmt.b32", result, even, odd, selector)
-
-
-def _matrices(writer: Writer) -> Steps:
-    """ldmatrix and stmatrix, of matrices of 8 by 8 numbers of 16 bits."""
-    name = writer.one.name
-    if "m8n8" not in name or name[-1] != "b16":
-        raise writer.refuse("load the matrix with loads of the words of each lane")
-    is_load = name[0] == "ldmatrix"
-    first, second = writer.one.operands
-    vector, address = (first, second) if is_load else (second, first)
-    assert isinstance(address, Address)
-    registers = vector.parts if isinstance(vector, Vector) else (vector,)
-    rows = _rows(writer, address, len(registers))
-    numbers = iter(registers)
-    for step in rows:
-        if isinstance(step, Instruction):
-            yield step
-            continue
-        own = next(numbers)
-        assert isinstance(own, Register)
-        word = writer.register("b32")
-        if is_load:
-            yield writer.write("ld.shared.b32", word, Address(step))
-        if "trans" in name:
-            result = writer.register("b32")
-            yield from _transposed(writer, word if is_load else own, result)
-            word = result
-        elif not is_load:
-            word = own
-        if is_load:
-            yield writer.write("mov.b32", own, word)
-        else:
-            yield writer.write("st.shared.b32", Address(step), word)
 
 
 # Numbers
@@ -335,7 +208,7 @@ def _swapped(writer: Writer, one: Instruction) -> Steps:
         raise writer.refuse("use an addition or a compare-and-swap")
     old, new, seen = (writer.register("b32") for _ in range(3))
     differs = writer.register("pred")
-    again, behind, space = writer.label(), writer.label(), _space(writer)
+    again, behind, space = writer.label(), writer.label(), writer.space
     own, sum_, found = (writer.register("b16") for _ in range(3))
     shift, mask, bits = (writer.register("b32") for _ in range(3))
     if is_half:
@@ -384,8 +257,9 @@ def _swapped(writer: Writer, one: Instruction) -> Steps:
 EXPANSIONS: dict[str, Callable[[Writer], Steps]] = {
     "cp": _copy,
     "mbarrier": _memory_barrier,
-    "ldmatrix": _matrices,
-    "stmatrix": _matrices,
+    "ldmatrix": matrices.moved,
+    "stmatrix": matrices.moved,
+    "wmma": matrices.of_wmma,
     "vabsdiff4": _differences,
     "atom": _atomic,
     "red": _atomic,

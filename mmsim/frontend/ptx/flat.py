@@ -13,6 +13,8 @@ from warnings import warn_explicit
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.ptx.expansions import expanded, is_expanded
 from mmsim.frontend.ptx.grids import with_grid_barriers
+from mmsim.frontend.ptx.mangled import plain_name
+from mmsim.frontend.ptx.missing import missing, missing_word, refuse_cluster
 from mmsim.frontend.ptx.module import (
     Address,
     Function,
@@ -60,6 +62,7 @@ class Flat:
 
 def flattened(module: Module, kernel: Function, place_of: Callable[[Where], Place]) -> Flat:
     """The kernel with all calls inlined. Raises `LanguageError` for what can't be inlined."""
+    refuse_cluster(kernel, place_of(kernel.where))
     flat = Flat()
     body = list(_Inliner(module, flat, place_of).body(kernel, "", {}, (kernel.name,)))
     flat.body = with_grid_barriers(body)
@@ -153,6 +156,8 @@ class _Inliner:
             if isinstance(one, Label):
                 yield Label(prefix + one.name)
                 continue
+            if word := missing_word(one):
+                raise missing(one, word, self.place_of(one.where))
             operands = one.operands
             if one.name[0] == "call":  # its function is a name, or a register
                 operands = tuple(renamed(x) if isinstance(x, Register) else x for x in operands)
@@ -205,11 +210,13 @@ class _Inliner:
         if function is None or function.body is None:
             raise self.refused(
                 one,
-                f"a call of {callee.name!r}, which this module does not define",
+                f"a call of {plain_name(callee.name)!r}, which this module does not define",
                 "define it in the same text, or leave the call out",
             )
         if callee.name in chain:
-            raise self.refused(one, f"{callee.name!r} calls itself", "write a loop instead")
+            names = [repr(plain_name(name)) for name in chain[chain.index(callee.name) :]]
+            way = f" through {' and '.join(names[1:])}" if len(names) > 1 else ""
+            raise self.refused(one, f"{names[0]} calls itself{way}", "write a loop instead")
         given = vectors[-1].parts if one.operands[-1] is not callee else ()
         results = vectors[0].parts if one.operands[0] is not callee else ()
         pairs = (

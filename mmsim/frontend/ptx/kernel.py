@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from mmsim.frontend.program import Program
 from mmsim.frontend.ptx.arrays import BYTES, Array
 from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.flat import codes_of, flattened, linked
+from mmsim.frontend.ptx.local_memory import extents
 from mmsim.frontend.ptx.lowering import Lowering
 from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import Function, Module, Variable
@@ -150,6 +151,8 @@ class PtxProgram(Program):
         slots = Slots(binding, arrays)
         for name, variable in every.items():
             plain = re.sub(r"\W", "_", plain_name(name))
+            if variable.space == "local":
+                plain = re.sub(r"__local_depot\d+", "local_memory", plain)
             own = _unique(plain, {*arrays, *slots.names()})
             if name in binding.variables:
                 variables[name] = binding.variables[name]
@@ -171,13 +174,7 @@ class PtxProgram(Program):
         self._goes_anywhere = lowering.goes_anywhere
         used = {array.name: array for array in arrays.values() if array.uses}
         local_arrays = tuple(
-            ir.LocalArray(
-                name,
-                "shared" if variable.space == "shared" else "registers",
-                (ir.Const(self._bytes(variable) // arrays[name].dtype.itemsize),),
-                arrays[name].dtype.name,
-                place,
-            )
+            self._local_array(arrays[name], variable, place)
             for name, variable in locals_.items()
             if name in used
         )
@@ -195,6 +192,17 @@ class PtxProgram(Program):
             "ptx",
         )
         return code, slots
+
+    def _local_array(self, array: Array, variable: Variable, place: Place) -> ir.LocalArray:
+        """The array of a block or of a thread for a variable."""
+        size, held = self._bytes(variable), array.dtype
+        shape: tuple[ir.Expr, ...] = (ir.Const(size // held.itemsize),)
+        kind: Literal["shared", "registers", "local"] = "registers"
+        if variable.space == "shared":
+            kind = "shared"
+        elif array.is_indexed:
+            kind, shape = "local", extents(size, held, place)
+        return ir.LocalArray(array.name, kind, shape, held.name, place)
 
     def _bytes(self, variable: Variable) -> int:
         """The bytes of a variable; of one without a size, those of the launch."""

@@ -6,29 +6,22 @@ Every register is a variable. Branches and labels give basic blocks, and these l
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping
 from typing import Protocol
-
-import numpy as np
 
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.ptx import warp
+from mmsim.frontend.ptx.accesses import Accesses
+from mmsim.frontend.ptx.addresses import Addresses, Sum
 from mmsim.frontend.ptx.arrays import (
     BYTES,
     Array,
-    Use,
     address_in,
     cast,
-    joined,
-    parted,
-    read_as,
     refused,
     space_of,
-    strength,
     unpacked,
     use_of,
-    written_as,
 )
 from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.flat import Flat
@@ -41,7 +34,6 @@ from mmsim.frontend.ptx.module import (
     Operand,
     Register,
     Symbol,
-    Vector,
     Where,
 )
 from mmsim.frontend.ptx.pointers import (
@@ -49,13 +41,13 @@ from mmsim.frontend.ptx.pointers import (
     NUMBER,
     Kind,
     Pointers,
-    lowest_bit,
     offset_in,
     parts,
     results_and_sources,
 )
+from mmsim.frontend.ptx.products import multiplied
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import Type
+from mmsim.ir.splitting import reducible
 from mmsim.ir.structured import BasicBlock, structured
 from mmsim.ir.structured import Label as BlockName
 
@@ -73,11 +65,11 @@ STOPS: Mapping[tuple[str, ...], str] = {
     ("call",): "RuntimeError: the kernel calls a function at an address that is that of none",
 }
 """The error of each instruction that stops a kernel, by its suffixes."""
-WRITES_CONSTANT = "RuntimeError: the kernel writes the constant variable {!r}"
-"""The error of a store, or of an atomic."""
 CARRY = "carry_of_additions"
 """The register of the carry, which no instruction names."""
 KNOWN = "use numbers of 8, 16, 32 or 64 bits, or vectors of them"
+TOGETHER: Mapping[str, warp.Statements] = {**warp.STATEMENTS, "mma": multiplied}
+"""The instructions that threads carry out together, by their names."""
 MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
 
 
@@ -102,21 +94,6 @@ class Slots(Protocol):
 
     def number(self, parameter: str, at: int, type_: str) -> ir.Expr | None:
         """The number that is there; None without one of this type."""
-
-
-@dataclass
-class Sum:
-    """A sum: a number, and registers with a factor each, of an address in bytes."""
-
-    number: int = 0
-    terms: dict[str, int] = field(default_factory=dict)
-
-    def plus(self, other: Sum, factor: int = 1) -> Sum:
-        """The sum with a multiple of another one."""
-        terms = dict(self.terms)
-        for name, times in other.terms.items():
-            terms[name] = terms.get(name, 0) + times * factor
-        return Sum(self.number + other.number * factor, {k: v for k, v in terms.items() if v})
 
 
 class Lowering:
@@ -151,13 +128,19 @@ class Lowering:
         self.taken = {*arrays, *parameters.names(), CARRY}
         self.names = {name: self._free(re.sub(r"\W", "", name)) for name in flat.registers}
         self._find_definitions()
+        self.addresses = Addresses(self.defined, self.pointers, self.names)
+        self.accesses = Accesses(self, self.addresses)
         for one in self.instructions:
             if one.name[0] in MEMORY and space_of(one) != "param":
                 if one.name[-1].lstrip("bsuf") not in BYTES:
                     place = places.of(one.where)
                     raise refused(one, "accesses memory by an unknown type", place, KNOWN)
+                address = address_in(one)
+                alone = address.base is not None and self.pointers.kind(address.base)
+                is_known = alone and alone.is_offset and not self.addresses.sum_of(address).terms
                 for array in self.candidates(one):
                     array.uses.add(use_of(one))
+                    array.is_indexed |= array.space == "local" and not is_known
         for array in arrays.values():
             array.settle()
 
@@ -236,7 +219,10 @@ class Lowering:
                 new = (ir.If(self.guard(one.guard, place), new, (), place),)
             statements += new
         end(())
-        return structured(blocks, "entry", ends=ir.Return)
+        try:
+            return structured(blocks, "entry", ends=ir.Return)
+        except LanguageError:  # a loop has several entries
+            return structured(reducible(blocks, "entry"), "entry", ends=ir.Return)
 
     def _jump(
         self,
@@ -290,13 +276,15 @@ class Lowering:
         if one.name[:2] == ("ld", "param"):
             yield from self.parameter(one, place)
         elif kind in ("ld", "ldu"):
-            yield from self.over_arrays(one, place, self.load)
+            yield from self.over_arrays(one, place, self.accesses.load)
         elif kind == "st":
-            yield from self.over_arrays(one, place, self.store)
+            yield from self.over_arrays(one, place, self.accesses.store)
         elif kind in ("atom", "red"):
-            yield from self.over_arrays(one, place, self.atomic)
-        elif kind in warp.STATEMENTS:
-            yield from warp.STATEMENTS[kind](self, one, place)
+            yield from self.over_arrays(one, place, self.accesses.atomic)
+        elif kind in TOGETHER:
+            yield from TOGETHER[kind](self, one, place)
+        elif kind in ("mov", "cvt") and warp.reads_clock(one):
+            yield from warp.time(self, one, place)
         elif kind == "isspacep":
             yield from self.is_in_space(one, place)
         elif kind == "cvta":
@@ -477,6 +465,8 @@ class Lowering:
         fits = ("global",) if space == "const" else (space,)
         if space != "generic":
             found = [one for one in found if one.space in fits or one.space == space]
+        reached = self.stored | kind.arrays if one.name[0] not in ("atom", "red") else ()
+        found = [array for array in found if array.space != "local" or array.name in reached]
         return sorted(found, key=lambda array: array.base)
 
     def over_arrays(self, one: Instruction, place: Place, access: object) -> Iterator[ir.Stmt]:
@@ -496,7 +486,7 @@ class Lowering:
         base = address.base
         kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
         if kind.is_offset:
-            yield from access(one, arrays[0], self.sum_of(address), place)  # type: ignore[operator]
+            yield from access(one, arrays[0], self.addresses.sum_of(address), place)  # type: ignore[operator]
             return
         assert isinstance(base, Register)
         number = self.operand(base, "b64", place)
@@ -517,312 +507,6 @@ class Lowering:
             else:
                 chosen = block
         yield from chosen
-
-    def sum_of(self, operand: Operand, offset: bool = True) -> Sum:
-        """An address, or a part of one, as a sum, as far as registers with one definition go."""
-        if isinstance(operand, Address):
-            inner = Sum() if operand.base is None else self.sum_of(operand.base)
-            return inner.plus(Sum(operand.offset))
-        if isinstance(operand, Immediate) and isinstance(operand.value, int):
-            return Sum(operand.value)
-        if isinstance(operand, Symbol):
-            return Sum(operand.offset)
-        assert isinstance(operand, Register), operand
-        alone = Sum(0, {operand.name: 1})
-        one = self.defined.get(operand.name)
-        if one is None or one.guard is not None or "." in operand.name:
-            return alone
-        name, *suffixes = one.name
-        _, sources = results_and_sources(one)
-        if name == "ld" and suffixes[0] == "param":
-            kind = self.pointers.kinds.get(operand.name, NUMBER)
-            return Sum() if kind.is_offset and not self._factor(one) else alone
-        if not all(map(self._stays, sources)) or any(isinstance(x, Vector) for x in one.operands):
-            return alone
-        numbers = [int(s.value) if isinstance(s, Immediate) else None for s in sources]
-        match name:
-            case "mov" | "cvta" if len(sources) == 1:
-                return alone if self._is_special(sources[0]) else self.sum_of(sources[0])
-            case "add":
-                return self.sum_of(sources[0]).plus(self.sum_of(sources[1]))
-            case "sub":
-                return self.sum_of(sources[0]).plus(self.sum_of(sources[1]), -1)
-            case "mul" | "mad" if numbers[1] is not None and "lo" in suffixes:
-                product = Sum().plus(self.sum_of(sources[0]), numbers[1])
-                return product if name == "mul" else product.plus(self.sum_of(sources[2]))
-            case "mul" | "mad" if numbers[1] is not None and suffixes[-2:] == ["wide", "s32"]:
-                if not isinstance(sources[0], Register):
-                    return alone
-                product = Sum(0, {sources[0].name: numbers[1]})
-                return product if name == "mul" else product.plus(self.sum_of(sources[2]))
-            case "shl" if numbers[1] is not None and 0 <= numbers[1] < 64:
-                return Sum().plus(self.sum_of(sources[0]), 1 << numbers[1])
-        return alone
-
-    def _is_special(self, operand: Operand) -> bool:
-        return isinstance(operand, Register) and operand.name in warp.SPECIAL
-
-    def _stays(self, operand: Operand) -> bool:
-        """Return whether an operand has the same value wherever the register is read that it
-        defines: it has one definition too."""
-        if isinstance(operand, Register):
-            return operand.name in self.defined and not operand.negated
-        return not isinstance(operand, Address)
-
-    def factor_of(self, name: str) -> int:
-        """A power of two that divides a register's value."""
-        return self.pointers.factors.get(name, 1) if name in self.flat.registers else 1
-
-    def index(self, address: Sum, size: int, place: Place) -> tuple[ir.Expr, Iterator[ir.Stmt]]:
-        """The number of an element of `size` bytes, and a check that one begins at the address."""
-        terms = address.terms
-        is_whole = address.number % size == 0 and all(t % size == 0 for t in terms.values())
-        if is_whole:
-            return self._sum(address, size, place), iter(())
-        whole = self._sum(address, 1, place)
-        known = address.number % size == 0 and all(
-            (lowest_bit(times) * (self.factor_of(name) or size)) % size == 0
-            for name, times in terms.items()
-        )
-        check: Iterator[ir.Stmt] = iter(())
-        if not known:
-            rest = ir.Binary("&", whole, ir.Const(size - 1), place)
-            message = f"ValueError: an address of {size} bytes is no multiple of {size}"
-            test = ir.Compare("!=", rest, ir.Const(0), place)
-            check = iter((ir.If(test, (ir.Return(place, message),), (), place),))
-        return ir.Binary(">>", whole, ir.Const(size.bit_length() - 1), place), check
-
-    def _sum(self, address: Sum, size: int, place: Place) -> ir.Expr:
-        """A sum as an expression, divided by a number that divides all its parts."""
-        found: ir.Expr | None = None
-        for name, times in address.terms.items():
-            special = warp.SPECIAL.get(name)
-            own = self.names.get(name, name)
-            term: ir.Expr = special(place) if special else ir.Var(own, place)
-            factor = times // size
-            if factor != 1:
-                term = ir.Binary("*", cast("int64", term, place), ir.Const(factor), place)
-            found = term if found is None else ir.Binary("+", found, term, place)
-        number = address.number // size
-        if found is None:
-            return ir.Const(number)
-        if number:
-            found = ir.Binary("+", found, ir.Const(number), place)
-        return found
-
-    def _pieces(self, use: Use, array: Array) -> int:
-        """The number of elements of an array that an access takes together."""
-        count = use.bytes // array.dtype.itemsize
-        return max(count, 1)
-
-    def load(self, one: Instruction, array: Array, address: Sum, place: Place) -> Iterator[ir.Stmt]:
-        """A load from an array."""
-        use = use_of(one)
-        if use.size < array.dtype.itemsize:
-            yield from self.load_parts(one, array, address, place)
-            return
-        index, check = self.index(address, use.bytes, place)
-        yield from check
-        count = self._pieces(use, array)
-        names = tuple(self.temporary() for _ in range(count))
-        if array.space == "local":
-            for number, name in enumerate(names):
-                at = self._nth(index, count, number, place)
-                yield ir.Assign(name, ir.RegisterRead(array.name, (at,), place), place)
-        elif count == 1:
-            yield ir.Load(names[0], array.name, (index,), place, strong=strength(one))
-        else:
-            yield ir.VectorLoad(names, array.name, (index,), place, strong=strength(one))
-        words: list[ir.Expr] = [ir.Var(name, place) for name in names]
-        each = count // use.count
-        targets = unpacked(one.operands[0])
-        for number, target in enumerate(targets):
-            own = words[number * each : (number + 1) * each]
-            assert isinstance(target, Register)
-            if target.name == "_":
-                continue
-            value = self._read(use, own, array.dtype, target.name, place)
-            yield from self.assign(target, value, place)
-
-    def load_parts(
-        self, one: Instruction, array: Array, address: Sum, place: Place
-    ) -> Iterator[ir.Stmt]:
-        """A load of parts of elements: of whole elements, whose bits are shifted."""
-        use, size = use_of(one), array.dtype.itemsize
-        whole = max(use.bytes, size)
-        index, shift, check = self.part(address, use.bytes, size, place)
-        yield from check
-        names = tuple(self.temporary() for _ in range(whole // size))
-        if len(names) == 1:
-            yield ir.Load(names[0], array.name, (index,), place, strong=strength(one))
-        else:
-            yield ir.VectorLoad(names, array.name, (index,), place, strong=strength(one))
-        part = np.dtype(f"u{use.size}")
-        for number, target in enumerate(unpacked(one.operands[0])):
-            at = number * use.size
-            assert isinstance(target, Register)
-            word: ir.Expr = ir.Var(names[at // size], place)
-            if array.dtype.kind == "f":
-                word = ir.Call("as_integer", (word,), place)
-            word = cast(f"uint{8 * size}", word, place)
-            by = ir.Binary("+", shift, ir.Const(8 * (at % size)), place)
-            word = cast(part.name, ir.Binary(">>", word, by, place), place)
-            value = self._read(use, [word], part, target.name, place)
-            yield from self.assign(target, value, place)
-
-    def part(
-        self, address: Sum, bytes_: int, size: int, place: Place
-    ) -> tuple[ir.Expr, ir.Expr, Iterator[ir.Stmt]]:
-        """For an access of parts: the index of its elements, the bits before it, and a check."""
-        index, check = self.index(address, bytes_, place)
-        if bytes_ >= size:
-            return index, ir.Const(0), check
-        ratio = size // bytes_
-        within = ir.Binary("&", index, ir.Const(ratio - 1), place)
-        shift = ir.Binary("*", cast("int64", within, place), ir.Const(8 * bytes_), place)
-        by = ir.Const(ratio.bit_length() - 1)
-        return ir.Binary(">>", index, by, place), shift, check
-
-    def store_parts(
-        self, one: Instruction, array: Array, address: Sum, place: Place
-    ) -> Iterator[ir.Stmt]:
-        """A store of parts of elements: of whole elements, or two atomics that set the bits."""
-        use, size = use_of(one), array.dtype.itemsize
-        part = np.dtype(f"u{use.size}")
-        words = self.words_of(unpacked(one.operands[1]), use, replace(array, dtype=part), place)
-        index, shift, check = self.part(address, use.bytes, size, place)
-        yield from check
-        if use.bytes >= size:
-            each = size // use.size
-            wholes = [
-                joined(words[at : at + each], use.size, place) for at in range(0, len(words), each)
-            ]
-            values = tuple(written_as(array.dtype, whole, "b64", place) for whole in wholes)
-            if len(values) == 1:
-                yield ir.Store(array.name, (index,), values[0], place, strong=strength(one))
-            else:
-                yield ir.VectorStore(array.name, (index,), values, place, strong=strength(one))
-            return
-        if array.dtype.kind == "f":
-            raise refused(
-                one,
-                f"stores {use.bytes} bytes into {array.name!r}, where others add floats of {size} "
-                "bytes",
-                place,
-                "keep the two in arrays of their own",
-            )
-        ones = ir.Const((1 << 8 * use.bytes) - 1)
-        bits = ir.Binary("<<", joined(words, use.size, place), shift, place)
-        mask = ir.Unary("~", ir.Binary("<<", ones, shift, place), place)
-        for op, value in (("and", mask), ("or", bits)):
-            own = cast(array.dtype.name, value, place)
-            yield ir.Atomic(None, op, array.name, (index,), None, own, place, part=True)  # type: ignore[arg-type]  # one of its operations
-
-    def _nth(self, index: ir.Expr, count: int, number: int, place: Place) -> ir.Expr:
-        """The index of an element of a vector."""
-        if count == 1:
-            return index
-        first = ir.Binary("*", index, ir.Const(count), place)
-        return ir.Binary("+", first, ir.Const(number), place)
-
-    def _read(
-        self, use: Use, words: Sequence[ir.Expr], dtype: Type, register: str, place: Place
-    ) -> ir.Expr:
-        """The value for a register of the words of one element."""
-        if len(words) == 1:
-            value = read_as(use.type, words[0], dtype, place)
-        else:
-            size = dtype.itemsize
-            words = [
-                ir.Call("as_integer", (word,), place) if dtype.kind == "f" else word
-                for word in words
-            ]
-            whole = joined(words, size, place)
-            sign = "" if use.type[0] in "sf" else "u"
-            value = cast(f"{sign}int{8 * use.size}", whole, place)
-            if use.type[0] == "f" and use.size > 2:
-                value = ir.Call("as_float", (value,), place)
-        held = self.held(register)
-        if held.startswith("float") and (use.type[0] != "f" or use.size == 2):
-            return ir.Call("as_float", (cast(f"int{8 * use.size}", value, place),), place)
-        if not held.startswith("float") and use.type[0] == "f" and use.size > 2:
-            value = ir.Call("as_integer", (value,), place)
-        return cast(held, value, place)
-
-    def words_of(
-        self, operands: Sequence[Operand], use: Use, array: Array, place: Place
-    ) -> list[ir.Expr]:
-        """The words for an array of the values of an access."""
-        each = use.size // array.dtype.itemsize
-        found: list[ir.Expr] = []
-        for operand in operands:
-            value = self.operand(operand, use.type, place)
-            register = self.register_type(operand, use.type)
-            if each <= 1:
-                found.append(written_as(array.dtype, value, register, place))
-                continue
-            if register[0] == "f":
-                value = ir.Call("as_integer", (value,), place)
-            pieces = parted(value, each, array.dtype.itemsize, place)
-            found += [written_as(array.dtype, piece, "b64", place) for piece in pieces]
-        return found
-
-    def store(
-        self, one: Instruction, array: Array, address: Sum, place: Place
-    ) -> Iterator[ir.Stmt]:
-        """A store into an array."""
-        if array.space == "const":
-            yield ir.Return(place, WRITES_CONSTANT.format(array.name))
-            return
-        use = use_of(one)
-        if use.size < array.dtype.itemsize:
-            yield from self.store_parts(one, array, address, place)
-            return
-        index, check = self.index(address, use.bytes, place)
-        yield from check
-        words = self.words_of(unpacked(one.operands[1]), use, array, place)
-        if array.space == "local":
-            for number, word in enumerate(words):
-                at = self._nth(index, len(words), number, place)
-                yield ir.RegisterWrite(array.name, (at,), word, place)
-        elif len(words) == 1:
-            yield ir.Store(array.name, (index,), words[0], place, strong=strength(one))
-        else:
-            strong = strength(one)
-            yield ir.VectorStore(array.name, (index,), tuple(words), place, strong=strong)
-
-    def atomic(
-        self, one: Instruction, array: Array, address: Sum, place: Place
-    ) -> Iterator[ir.Stmt]:
-        """An atomic operation on a word of an array."""
-        if array.space == "const":
-            yield ir.Return(place, WRITES_CONSTANT.format(array.name))
-            if one.name[0] == "atom":
-                yield from self.assign(one.operands[0], ir.Const(0), place)
-            return
-        use = use_of(one)
-        if use.size != array.dtype.itemsize or use.count > 1 or use.op == "?":
-            raise refused(
-                one,
-                f"is one of {use.bytes} bytes on an array with others of {array.dtype.itemsize}",
-                place,
-                "let all atomics on an array be of one size",
-            )
-        index, check = self.index(address, use.bytes, place)
-        yield from check
-        target, rest = None, one.operands
-        if one.name[0] == "atom":
-            target, *more = one.operands
-            rest = tuple(more)
-        values = self.words_of(rest[1:], use, array, place)
-        compare = values[0] if use.op == "cas" else None
-        used = isinstance(target, Register) and target.name != "_" and self.is_read(target.name)
-        name = self.temporary() if used else None
-        yield ir.Atomic(name, use.op, array.name, (index,), compare, values[-1], place)  # type: ignore[arg-type]
-        if name is not None:
-            assert isinstance(target, Register)
-            value = self._read(use, [ir.Var(name, place)], array.dtype, target.name, place)
-            yield from self.assign(target, value, place)
 
     def is_read(self, register: str) -> bool:
         """Return whether an instruction reads a register."""

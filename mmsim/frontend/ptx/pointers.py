@@ -95,7 +95,7 @@ class Pointers:
         self._body = list(body)
         self._variables = variables
         self._seed = seed
-        self._offset_factor = factor
+        self.offset_factor = factor
         self.kinds: dict[str, Kind] = {}
         self.factors: dict[str, int] = {}
         self._settle(self._kinds)
@@ -191,7 +191,7 @@ class Pointers:
         name, *suffixes = one.name
         seed = self._seed(one)
         if seed is not None and seed.is_offset:
-            return self._offset_factor(one)
+            return self.offset_factor(one)
         numbers = [self.factor(source) for source in sources]
         if name in ("mov", "cvta", "add", "sub", "min", "max") or name == "selp":
             known = [number for number in numbers[:2] if number is not None]

@@ -330,6 +330,31 @@ STATEMENTS: dict[str, Statements] = {
 """The instructions that threads carry out together, by their names."""
 
 
+CLOCKS = (
+    *("%clock", "%clock_hi", "%clock64"),
+    *("%globaltimer", "%globaltimer_lo", "%globaltimer_hi"),
+)
+"""The special registers of time: that of the model, at which the instruction's warp is."""
+
+
+def reads_clock(one: Instruction) -> bool:
+    """Return whether an instruction is a move of the time."""
+    return any(isinstance(part, Register) and part.name in CLOCKS for part in one.operands)
+
+
+def time(lowering: Lowering, one: Instruction, place: Place) -> Iterator[ir.Stmt]:
+    """A move of the time, or of its lower or upper half."""
+    target, source = one.operands
+    assert isinstance(target, Register)
+    assert isinstance(source, Register)
+    name = lowering.temporary()
+    yield ir.Exchange(name, "clock", (), place)
+    value: ir.Expr = ir.Var(name, place)
+    if source.name.endswith("_hi"):
+        value = ir.Binary(">>", value, WIDTH, place)
+    yield from lowering.assign(target, cast(lowering.held(target.name), value, place), place)
+
+
 def is_special(operand: Operand) -> bool:
     """Return whether an operand is a special register."""
     return isinstance(operand, Register) and operand.name in SPECIAL

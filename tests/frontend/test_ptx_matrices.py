@@ -1,0 +1,226 @@
+"""Products of matrices by the lanes of a warp: mma, on fragments as the manual has them."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.errors import ExchangeError, LanguageError
+from mmsim.frontend.ptx.kernel import PtxProgram
+from mmsim.frontend.ptx.text import read
+
+MACHINE = mm.HMM(2, 32, 50, 5, bank_bytes=4)
+RANDOM = np.random.RandomState(2)
+
+
+def ran(program, *args, block=32, **how):
+    found = program.specialized(args)
+    return MACHINE.run(found.program, *found.args, grid=1, block=block, **how)
+
+
+def small(*shape):
+    """Small whole numbers, whose sums of products every type of floats holds exactly."""
+    return RANDOM.randint(-4, 5, shape)
+
+
+def bits_of(numbers, type_):
+    """Numbers as the words of memory that hold them."""
+    if type_ == "bf16":
+        return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    names = {"f16": "f2", "tf32": "f4", "f32": "f4", "f64": "f8", "s8": "i1", "u8": "u1"}
+    return numbers.astype(names.get(type_, "i4"))
+
+
+# mma: the fragments as the manual gives them
+
+
+def row_column(which, i, lane, shape, type_):
+    """The place of element i of a lane's fragment, by the formulas of NVIDIA's PTX ISA 9.0."""
+    m, _, k = shape
+    group, within = lane >> 2, lane % 4
+    if which in "cd":
+        return group + (8 if i >= 2 else 0), within * 2 + (i & 1)
+    if which == "b":
+        match type_:
+            case "f16" | "bf16":
+                return within * 2 + (i & 1) + (8 if i >= 2 else 0), group
+            case "tf32" | "f64":
+                return within + 4 * i, group
+            case _:
+                return within * 4 + (i & 3) + (16 if i >= 4 else 0), group
+    match type_:
+        case "f16" | "bf16" if k == 8:
+            return group + (8 if i >= 2 else 0), within * 2 + (i & 1)
+        case "f16" | "bf16":
+            lower = not (0 <= i < 2 or 4 <= i < 6)
+            return group + 8 * lower, within * 2 + (i & 1) + (8 if i >= 4 else 0)
+        case "tf32":
+            return group + 8 * (i in (1, 3)), within + (4 if i >= 2 else 0)
+        case "f64" if m == 8:
+            return group, within
+        case "f64":
+            return group + 8 * (i % 2), within + 4 * (i // 2)
+        case _ if m == 8:
+            return group, within * 4 + i
+        case _ if k == 16:
+            return group + (8 if i >= 4 else 0), within * 4 + (i & 3)
+        case _:
+            lower = not (0 <= i < 4 or 8 <= i < 12)
+            return group + 8 * lower, within * 4 + (i & 3) + (16 if i >= 8 else 0)
+
+
+def fragment(matrix, which, shape, type_):
+    """The words of each lane's registers."""
+    count = matrix.size // 32
+    lanes = [
+        [matrix[row_column(which, i, lane, shape, type_)] for i in range(count)]
+        for lane in range(32)
+    ]
+    found = bits_of(np.array(lanes), type_)
+    return np.ascontiguousarray(found).view("f8" if type_ == "f64" else "u4")
+
+
+def matrix_of(words, shape, type_):
+    """D from the registers of the lanes."""
+    m, n, _ = shape
+    numbers = words.view({"f16": "f2", "f32": "f4", "f64": "f8", "s32": "i4"}[type_])
+    numbers = numbers.reshape(32, -1)
+    found = np.zeros((m, n), numbers.dtype)
+    for lane in range(32):
+        for i, number in enumerate(numbers[lane]):
+            found[row_column("d", i, lane, shape, type_)] = number
+    return found
+
+
+def kernel_of(name, words):
+    """PTX that loads each lane's registers, multiplies and stores its results."""
+    kind = "f64" if "f64" in name else "b32"
+    size = 8 if kind == "f64" else 4
+    text = [".version 8.0", ".target sm_90", ".address_size 64", ".visible .entry multiply("]
+    text += [",\n".join(f".param .u64 p{i}" for i in range(4)), ")", "{"]
+    text += [".reg .b32 %lane;", ".reg .b64 %p<8>;", "mov.u32 %lane, %laneid;"]
+    for i, letter in enumerate("dabc"):
+        text += [f".reg .{kind} %{letter}<{words[i]}>;", f"ld.param.u64 %p{i}, [p{i}];"]
+        text += [f"mad.wide.u32 %p{i}, %lane, {words[i] * size}, %p{i};"]
+        if i:
+            loads = (f"ld.{kind} %{letter}{k}, [%p{i}+{k * size}];" for k in range(words[i]))
+            text += loads
+    vectors = (
+        "{" + ", ".join(f"%{x}{k}" for k in range(n)) + "}"
+        for x, n in zip("dabc", words, strict=True)
+    )
+    text += [f"{name} {', '.join(vectors)};"]
+    text += [f"st.{kind} [%p0+{k * size}], %d{k};" for k in range(words[0])]
+    text += ["ret;", "}"]
+    ptx = "\n".join(text)
+    return PtxProgram(read(ptx), "multiply", ptx=ptx)
+
+
+FORMS = [
+    "m16n8k8.row.col.f32.f16.f16.f32",
+    "m16n8k8.row.col.f16.f16.f16.f16",
+    "m16n8k16.row.col.f32.f16.f16.f32",
+    "m16n8k16.row.col.f16.f16.f16.f16",
+    "m16n8k8.row.col.f32.bf16.bf16.f32",
+    "m16n8k16.row.col.f32.bf16.bf16.f32",
+    "m16n8k4.row.col.f32.tf32.tf32.f32",
+    "m16n8k8.row.col.f32.tf32.tf32.f32",
+    "m8n8k4.row.col.f64.f64.f64.f64",
+    "m16n8k8.row.col.f64.f64.f64.f64",
+    "m16n8k16.row.col.f64.f64.f64.f64",
+    "m8n8k16.row.col.s32.s8.u8.s32",
+    "m16n8k16.row.col.s32.s8.s8.s32",
+    "m16n8k32.row.col.s32.u8.u8.s32",
+]
+
+
+def multiplied(form, a, b, c, name="mma.sync.aligned.", **how):
+    """D by the kernel for a form."""
+    shape = tuple(map(int, form.partition(".")[0][1:].replace("n", " ").replace("k", " ").split()))
+    result, left, right, sum_ = form.split(".")[-4:]
+    parts = [(a, "a", left), (b, "b", right), (c, "c", sum_)]
+    given = [fragment(matrix, which, shape, type_) for matrix, which, type_ in parts]
+    out = np.zeros_like(given[2])
+    words = [one.shape[1] for one in (out, *given)]
+    run = ran(kernel_of(name + form, words), out, *given, **how)
+    return matrix_of(next(iter(run.arrays.values())), shape, result)
+
+
+def matrices(form):
+    m, n, k = map(int, form.partition(".")[0][1:].replace("n", " ").replace("k", " ").split())
+    a, b, c = small(m, k), small(k, n), small(m, n)
+    return tuple(abs(x) if "u8" in form else x for x in (a, b, c))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_product_of_fragments_is_that_of_matrices(form):
+    a, b, c = matrices(form)
+    assert np.array_equal(multiplied(form, a, b, c), a @ b + c)
+
+
+def test_engines_agree_and_a_product_is_free():
+    form = FORMS[2]
+    a, b, c = matrices(form)
+    runs = [multiplied(form, a, b, c, engine=engine) for engine in ("array", "events")]
+    assert np.array_equal(*runs)
+    program = kernel_of("mma.sync.aligned." + form, [4, 4, 2, 4])
+    run = ran(program, *(np.zeros((32, k), "u4") for k in (4, 4, 2, 4)))
+    assert {row.kind for row in run.accesses} == {"read", "write"}
+    assert len(run.accesses) == 4 + 2 + 4 + 4
+
+
+def test_products_are_added_one_by_one_in_single_precision():
+    """2**24 + 1 has no float, so each 1 that is added by itself is lost."""
+    a, b, c = np.ones((16, 8), int), np.ones((8, 8), int), np.full((16, 8), 2.0**24)
+    assert np.array_equal(multiplied(FORMS[0], a, b, c), c)
+    rows = np.array([[0.1, 0.7, 0.3, 1.9, 2.2, 5.1, 3.3, 0.2]] * 16).astype(np.float16)
+    total = np.float32(0)
+    for x in rows[0]:
+        total = np.float32(total + np.float32(x) * np.float32(x))
+    found = multiplied(FORMS[0], rows, rows[0][:, None] * np.ones(8), np.zeros((16, 8)))
+    assert set(found.ravel().tolist()) == {float(total)}
+
+
+def test_the_lower_bits_of_a_tf32_are_dropped():
+    x = np.array([0x3F800000 + 0x1FFF], np.uint32).view(np.float32)[0]  # 1 and a little more
+    a, b, c = np.full((16, 8), x), np.ones((8, 8)), np.zeros((16, 8))
+    assert np.array_equal(multiplied(FORMS[7], a, b, c), np.full((16, 8), 8))
+
+
+def test_bytes_wrap_around_or_stay_at_the_end_of_the_range():
+    a, b = np.full((16, 32), 100), np.full((32, 8), 100)
+    c = np.full((16, 8), 2**31 - 1)
+    form = "row.col.s32.s8.s8.s32"
+    wrapped = (2**31 - 1 + 320000) - 2**32
+    assert set(multiplied(f"m16n8k32.{form}", a, b, c).ravel().tolist()) == {wrapped}
+    form = f"m16n8k32.{form.replace('col', 'col.satfinite')}"
+    assert set(multiplied(form, a, b, c).ravel().tolist()) == {2**31 - 1}
+    assert set(multiplied(form, -a, b, -c).ravel().tolist()) == {-(2**31)}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32",
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32",
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.xor.popc",
+    ],
+)
+def test_other_products_are_refused_by_name(name):
+    program = kernel_of(name, [4, 4, 2, 4])
+    arrays = [np.zeros((32, k), "u4") for k in (4, 4, 2, 4)]
+    with pytest.raises(LanguageError, match=f"{name} is not modelled.*m16n8k16 of f16"):
+        ran(program, *arrays)
+
+
+def test_the_number_of_registers_is_that_of_the_shape():
+    program = kernel_of("mma.sync.aligned." + FORMS[2], [4, 3, 2, 4])
+    with pytest.raises(LanguageError, match="another number of registers"):
+        ran(program, *(np.zeros((32, k), "u4") for k in (4, 3, 2, 4)))
+
+
+def test_all_lanes_have_to_take_part():
+    program = kernel_of("mma.sync.aligned." + FORMS[2], [4, 4, 2, 4])
+    with pytest.raises(ExchangeError, match="a lane that is asked has to take part"):
+        ran(program, *(np.zeros((32, k), "u4") for k in (4, 4, 2, 4)), block=16)
