@@ -2,8 +2,10 @@
 
     python -m tests.kit.cards.count_on_gpu FILE.json
 
-It needs a card, CuPy, and of NVIDIA's toolkit `ptxas`, `nvdisasm` and `ncu`. It writes the card's
-counts and the model's (`tests.kit.cards.counted`).
+It needs a card, CuPy, and of NVIDIA's toolkit `ptxas`, `nvdisasm` and `ncu`. It writes the model's
+counts (`tests.kit.cards.counted`) and the card's: of the kernels as they are written, which the
+assembler leaves with -O0, and of what it makes of them with -O3, its default. With a predicate, the
+profiler also counts requests of warps without a thread that takes part; such a count is null.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -24,12 +26,9 @@ from typing import Any
 from tests.cudart.kernels.expected import Case
 from tests.kit.cards.arguments import launch
 from tests.kit.cards.counted import (
-    REASONS,
-    WHY,
+    Assembled,
     Place,
-    differing,
     disassembled,
-    kinds_of,
     launches,
     of_model,
     source,
@@ -38,7 +37,8 @@ from tests.kit.cards.counted import (
 
 VERSION = ".version 8.3"
 """A version of PTX that the toolkit and the driver read; the kernels need no newer one."""
-TOTALS = {
+LEVELS = ("-O0", "-O3")
+HARDWARE = {
     "shared read wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
     "shared write wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
     "global read requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
@@ -48,17 +48,17 @@ TOTALS = {
     "global read sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "global write sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
 }
-"""The counters of a whole launch."""
+"""The hardware's counters, of a whole launch."""
 OF_LINES = {
     "requests": "inst_executed",
     "wavefronts": "memory_l1_wavefronts_shared",
     "groups": "memory_l1_tag_requests_global",
     "sectors": "memory_l2_theoretical_sectors_global",
 }
-"""The counters of an instruction."""
+"""The profiler's counters of an instruction."""
 
 
-def assemble(folder: Path) -> dict[str, dict[str, list[tuple[str, int, str]]]]:
+def assemble(folder: Path, level: str) -> dict[str, dict[str, list[Assembled]]]:
     """Assemble each file for the card; return the instructions of its kernels."""
     import cupy
 
@@ -68,7 +68,7 @@ def assemble(folder: Path) -> dict[str, dict[str, list[tuple[str, int, str]]]]:
         ptx, cubin = folder / f"{file}.ptx", folder / f"{file}.cubin"
         text = source(file).with_suffix(".ptx").read_text("utf-8")
         ptx.write_text(re.sub(r"^\.version .*", VERSION, text, flags=re.MULTILINE), "utf-8")
-        options = [f"-arch={architecture}", "-lineinfo", str(ptx), "-o", str(cubin)]
+        options = [f"-arch={architecture}", level, "-lineinfo", str(ptx), "-o", str(cubin)]
         subprocess.run(["ptxas", *options], check=True)
         done = subprocess.run(["nvdisasm", "-g", cubin], check=True, capture_output=True, text=True)
         found[file] = disassembled(done.stdout)
@@ -89,7 +89,7 @@ def profiled(folder: Path) -> Iterator[Any]:
     ncu = shutil.which("ncu")
     assert ncu is not None, "ncu is not on the PATH"
     command = [ncu, "--export", str(folder / "report"), "--clock-control", "none"]
-    command += ["--section", "SourceCounters", "--metrics", ",".join(TOTALS.values())]
+    command += ["--section", "SourceCounters", "--metrics", ",".join(HARDWARE.values())]
     command += [sys.executable, "-m", "tests.kit.cards.count_on_gpu", "--launch", str(folder)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     parts = Path("/opt/nvidia/nsight-compute").glob("*/extras/python")
@@ -98,87 +98,95 @@ def profiled(folder: Path) -> Iterator[Any]:
     import ncu_report  # it comes with the profiler
 
     report = ncu_report.load_report(str(folder / "report.ncu-rep"))
-    parts = (report[number] for number in range(len(report)))
-    return (part[number] for part in parts for number in range(len(part)))
+    ranges = (report[number] for number in range(len(report)))
+    return (one[number] for one in ranges for number in range(len(one)))
 
 
-def of_card(action: Any, instructions: list[tuple[str, int, str]]) -> dict[Place, Counter[str]]:
-    """The counts of a launch by line.
-
-    "instructions" is their number, "conditional" how many of them have a predicate, of which the
-    profiler also counts requests of warps without a thread that takes part.
-    """
+def of_card(action: Any, instructions: list[Assembled]) -> dict[Place, list[int | None]]:
+    """The counts of a launch."""
     counts: dict[str, dict[int, int]] = {name: {} for name in OF_LINES}
     for name, metric in OF_LINES.items():
         if metric in action.metric_names():
             value = action.metric_by_name(metric)
-            places = value.correlation_ids()
+            addresses = value.correlation_ids()
             many = range(value.num_instances())
-            counts[name] = {places.value(k): value.value(k) for k in many}
+            counts[name] = {addresses.value(k): value.value(k) for k in many}
     first = min(counts["requests"])
-    found: dict[Place, Counter[str]] = {}
-    for number, (file, line, words) in enumerate(instructions):
-        at = first + 16 * number
-        for memory, kind in kinds_of(words):
-            own = found.setdefault((file, line, memory, kind), Counter())
-            names = ("requests", "wavefronts") if memory == "shared" else (
-                "requests", "groups", "sectors")  # fmt: skip
-            own.update({name: counts[name].get(at, 0) for name in names})
-            own.update(instructions=1, conditional=int(words[0] == "@"))
-    return found
+    found: dict[Place, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    guarded = set()
+    for number, one in enumerate(instructions):
+        for place in one.places():
+            for name in place.counted:
+                found[place][name] += counts[name].get(first + 16 * number, 0)
+            if one.has_predicate:
+                guarded.add(place)
+    return {
+        place: [
+            None if name == "requests" and place in guarded else own[name] for name in place.counted
+        ]
+        for place, own in found.items()
+    }
 
 
-def rows(case: Case, card: dict[Place, Counter[str]], has_model: bool) -> list[dict[str, Any]]:
-    """The counts of a launch, of each line that the card or the model counts, as plain data."""
-    model = of_model(case) if has_model else {}
-    found = []
-    for place in sorted({*card, *model}):
-        own: dict[str, Any] = dict(zip(("file", "line", "memory", "kind"), place, strict=True))
-        own["card"] = dict(card.get(place, {}))
-        if has_model:
-            own["model"] = dict(model.get(place, {}))
-            if differing(own):
-                own["why"] = WHY.get(place, "unknown")
-        found.append(own)
-    return found
+def rows(model: dict[Place, list[int]] | None, cards: list[Any]) -> Iterator[dict[str, Any]]:
+    """The counts of each line that a card or the model counts, as plain data."""
+    for place in sorted({*(model or {})}.union(*cards)):
+        none = [0] * len(place.counted)
+        own: dict[str, Any] = {
+            "line": f"{place.file}:{place.line}",
+            "access": f"{place.memory} {place.kind}",
+        }
+        if model is not None:
+            own["model"] = model.get(place, none)
+        yield own | {
+            level: card.get(place, none) for level, card in zip(LEVELS, cards, strict=True)
+        }
 
 
 def count(file: Path) -> None:
     """Count, and write the file."""
     import cupy
 
+    every: list[tuple[str, Case]] = [*launches().items(), *tiles().items()]
+    cards: list[list[Any]] = [[] for _ in every]
+    hardware: list[dict[str, int]] = []
+    for level in LEVELS:
+        with tempfile.TemporaryDirectory() as name:
+            instructions = assemble(Path(name), level)
+            for (_, case), own, action in zip(every, cards, profiled(Path(name)), strict=True):
+                own.append(of_card(action, instructions[case.file][case.entry]))
+                if level == "-O0":
+                    hardware.append(
+                        {
+                            name: int(action.metric_by_name(metric).value())
+                            for name, metric in HARDWARE.items()
+                        }
+                    )
+    found = []
+    for (title, case), own, totals in zip(every, cards, hardware, strict=True):
+        model = None if case.file == "tiles" else of_model(case)
+        found.append({"launch": title, "lines": [*rows(model, own)], "hardware, -O0": totals})
     properties = cupy.cuda.runtime.getDeviceProperties(0)
-    version = subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True)
-    ncu = subprocess.run(["ncu", "--version"], capture_output=True, text=True, check=True)
     driver = cupy.cuda.runtime.driverGetVersion()
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        instructions = assemble(folder)
-        actions = profiled(folder)
-        found = []
-        for all_, has_model in ((launches(), True), (tiles(), False)):
-            for title, case in all_.items():
-                action = next(actions)
-                card = of_card(action, instructions[case.file][case.entry])
-                totals = {
-                    name: int(action.metric_by_name(metric).value())
-                    for name, metric in TOTALS.items()
-                }
-                found.append({"launch": title, "lines": rows(case, card, has_model), **totals})
     record = {
         "device": properties["name"].decode(),
         "driver": f"CUDA {driver // 1000}.{driver % 1000 // 10}",
         "date": str(datetime.date.today()),
-        "assembler": version.stdout.strip().splitlines()[-2],
-        "profiler": ncu.stdout.strip().splitlines()[-1],
+        "assembler": said("ptxas", "--version")[-2],
+        "profiler": said("ncu", "--version")[-1],
         "command": "python -m tests.kit.cards.count_on_gpu FILE.json",
-        "reasons": REASONS,
         "launches": found,
     }
     text = json.dumps(record, indent=1)
-    line = re.compile(r'\{\s*"file"[^{}]*(?:\{[^{}]*\}[^{}]*)+\}')
-    text = line.sub(lambda found: " ".join(found[0].split()), text)
+    one_line = re.compile(r"\{[^{}]*\}")
+    text = one_line.sub(lambda found: " ".join(found[0].split()), text)
     file.write_text(text + "\n", "utf-8")
+
+
+def said(*command: str) -> list[str]:
+    """The lines that a command prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.strip().splitlines()
 
 
 def main() -> None:
