@@ -2,10 +2,10 @@
 
 import re
 
-import numpy as np
 import pytest
 
 from tests.cudart.kernels.expected import CASES, EXPRESSIONS
+from tests.kit.cards.arguments import launch
 
 OLD = "8.0"
 """The version of PTX that each driver reads; the kernels need no newer one."""
@@ -19,24 +19,6 @@ def cp():
     except Exception as error:
         pytest.skip(f"CuPy finds no GPU that it can use: {error}")
     return found
-
-
-def on_card(cp, value):
-    """An argument as CuPy takes it; a struct with pointers as its parts on the card."""
-    if isinstance(value, tuple):
-        return tuple(on_card(cp, part) for part in value)
-    if isinstance(value, np.ndarray):
-        return cp.asarray(value.view(np.uint8) if value.dtype.names else value)
-    return value
-
-
-def given(cp, value):
-    """The argument that CuPy hands to a kernel; a struct as a record with addresses of arrays."""
-    if not isinstance(value, tuple):
-        return value
-    parts = [np.uint64(part.data.ptr) if isinstance(part, cp.ndarray) else part for part in value]
-    kinds = [(f"part_{number}", part.dtype) for number, part in enumerate(parts)]
-    return np.array(tuple(parts), np.dtype(kinds, align=True))[()]
 
 
 def back(cp, value, before):
@@ -59,9 +41,5 @@ def test_a_card_leaves_the_expected_arrays(cp, tmp_path, language, name):
         module = cp.RawModule(code=case.code, options=("-std=c++17",), name_expressions=names)
         kernel = module.get_function(case.function)
     before = case.arguments()
-    args = on_card(cp, before)
-    grid, block = (np.atleast_1d(extents).tolist() for extents in (case.grid, case.block))
-    launched = tuple(given(cp, value) for value in args)
-    kernel(tuple(grid), tuple(block), launched, shared_mem=case.shared_mem)
-    cp.cuda.runtime.deviceSynchronize()
+    args = launch(cp, kernel, case)
     case.check(back(cp, args, before))

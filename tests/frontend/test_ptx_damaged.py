@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 import mmsim as mm
-from mmsim.errors import MMSimError
+from mmsim.errors import LanguageError, MMSimError
 from mmsim.frontend.ptx.kernel import PtxProgram
 from mmsim.frontend.ptx.text import read
 from tests.cudart.kernels.expected import CASES
@@ -69,3 +69,11 @@ def test_a_damaged_kernel_runs_or_is_an_error(count):
     ran, refused = all_end_well(random.Random(count), count)
     assert ran > count / 4
     assert refused > count / 4
+
+
+def test_a_copy_of_another_length_than_a_part_is_refused():
+    case = CASES["staging-staged4"]
+    text = case.ptx.replace(", 4, 4;", ", 64, 4;")
+    program = PtxProgram(read(text), case.entry, ptx=text)
+    with pytest.raises(LanguageError, match="a thread copies 4, 8 or 16 bytes at once"):
+        program.specialized(case.arguments())

@@ -522,6 +522,14 @@ def test_where_an_instruction_comes_from():
     ]
 
 
+def test_an_instruction_without_a_line_belongs_to_the_line_before():
+    text = (
+        ".loc 7 0 0\nop1;\n.loc 7 2 5\nop2;\n.loc 7 0 5\nop3;\n.loc 7 0 0\nop4;\n.loc 7 3 1\nop5;"
+    )
+    found = module(f'.file 7 "a.cu"\n.entry k() {{\n{text}\n}}').functions["k"]
+    assert [one.where.line for one in found.body] == [0, 2, 2, 2, 3]
+
+
 @pytest.mark.parametrize(
     ("mangled", "plain"),
     [

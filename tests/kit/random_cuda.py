@@ -1,7 +1,8 @@
 """Random kernels of CUDA C++ without a race, whose results are the same on every machine.
 
 A block has 64 threads. Each reads `a`, computes on integers and floats by operations that IEEE 754
-defines, exchanges words in shared memory between barriers and by shuffles, and writes its results.
+defines, keeps words in an array of its own, exchanges words in shared memory between barriers, by
+atomics whose order doesn't matter and by shuffles, and writes its results.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ FLOATS = [f"f{k}" for k in range(3)]
 LONGS = [f"l{k}" for k in range(2)]
 HEAD = (
     'extern "C" __global__ void {name}(int* o, unsigned* p, float* q, long long* r, const int* a)\n'
-    "{{\n    __shared__ int s[64];\n    __shared__ float g[64];\n    int t = threadIdx.x;\n"
+    "{{\n    __shared__ int s[64];\n    __shared__ float g[64];\n    __shared__ long long w[64];\n"
+    "    __shared__ {word} h[8];\n    int y[8];\n    int t = threadIdx.x;\n"
 )
 
 
@@ -25,6 +27,7 @@ class Kernel:
         self.draw = draw
         self.name = name
         self.loops = 0
+        self.word = draw.choice(("int", "unsigned", "unsigned long long"))
 
     def text(self) -> str:
         """The kernel."""
@@ -37,18 +40,19 @@ class Kernel:
         lines += [
             f"    long long {one} = (long long)a[t] << {draw.randrange(40)};" for one in LONGS
         ]
+        lines += [f"    for (int k = 0; k < 8; k++) y[k] = t * k + {draw.randrange(99)};"]
         for _ in range(draw.randrange(3, 9)):
             lines += self.statement(1, True)
         ends = ("o", INTS), ("p", UNSIGNED), ("q", FLOATS), ("r", LONGS)
         lines += [f"    {array}[t] = {' + '.join(names)};" for array, names in ends]
-        return HEAD.format(name=self.name) + "\n".join(lines) + "\n}\n"
+        return HEAD.format(name=self.name, word=self.word) + "\n".join(lines) + "\n}\n"
 
     def statement(self, depth: int, together: bool) -> list[str]:
         """Lines of a statement; only where all threads are `together` they meet."""
         draw, pad = self.draw, "    " * depth
-        kinds = ["int", "unsigned", "float", "long"] * 2
+        kinds = ["int", "unsigned", "float", "long"] * 2 + ["local", "part"]
         kinds += ["if", "for", "while", "switch"] if depth < 3 else []
-        kinds += ["shared", "shuffle", "vote"] if together else []
+        kinds += ["shared", "shuffle", "vote", "atomic"] if together else []
         match draw.choice(kinds):
             case "int":
                 return [f"{pad}{draw.choice(INTS)} = {self.int(3)};"]
@@ -82,18 +86,40 @@ class Kernel:
                 last = f"{pad}default: x2 = {self.int(1)};"
                 return [f"{pad}switch ({self.int(1)} & 7) {{", *arms, last, f"{pad}}}"]
             case "shared":
-                name, shared = draw.choice((("x0", "s"), ("f0", "g")))
+                name, shared = draw.choice((("x0", "s"), ("f0", "g"), ("l0", "w")))
                 at = f"(t * {draw.randrange(1, 64, 2)} + {draw.randrange(64)}) & 63"
                 write = f"{pad}{shared}[t] = {name};"
                 read = f"{pad}{name} += {shared}[{at}];"
                 return [write, f"{pad}__syncthreads();", read, f"{pad}__syncthreads();"]
             case "shuffle":
-                how = draw.choice(("up", "down", "xor"))
+                how = draw.choice(("_up", "_down", "_xor", ""))
                 name = draw.choice((*INTS, *FLOATS, *LONGS))
                 width = draw.choice((8, 32))
-                call = f"__shfl_{how}_sync(~0u, {name}, {draw.randrange(8)}, {width})"
+                lane = draw.randrange(8) if how else self.int(2)
+                call = f"__shfl{how}_sync(~0u, {name}, {lane}, {width})"
                 return [f"{pad}{name} = {call};"]
-        return [f"{pad}u0 = __ballot_sync(~0u, {self.test()}) + __any_sync(~0u, {self.test()});"]
+            case "local":
+                return [f"{pad}y[{self.int(2)} & 7] {draw.choice('+^|')}= {self.int(2)};",
+                        f"{pad}x3 -= y[{self.int(1)} & 7];"]  # fmt: skip
+            case "part":
+                type_, places = draw.choice(
+                    (("int4", 15), ("int2", 31), ("short", 127), ("unsigned char", 255))
+                )
+                part = f"((const {type_}*)a)[{self.int(2)} & {places}]"
+                return [f"{pad}x1 ^= {part}{'.y' if places < 32 else ''};"]
+            case "atomic":
+                how = draw.choice(("Add", "Min", "Max", "And", "Or", "Xor"))
+                value = f"({self.word}){draw.choice((*INTS, *UNSIGNED, *LONGS, '1'))}"
+                return [f"{pad}if (t < 8) h[t] = {draw.randrange(99)};", f"{pad}__syncthreads();",
+                        f"{pad}atomic{how}(&h[{self.int(1)} & 7], {value});",
+                        f"{pad}__syncthreads();", f"{pad}l1 += h[t * 3 & 7];",
+                        f"{pad}__syncthreads();"]  # fmt: skip
+        own = draw.choice(
+            (f"__ballot_sync(~0u, {self.test()})", f"__all_sync(~0u, {self.test()})",
+             f"__match_any_sync(~0u, {self.int(1)} & 3)", f"__reduce_max_sync(~0u, {INTS[2]})",
+             f"__reduce_xor_sync(~0u, {UNSIGNED[1]})")
+        )  # fmt: skip
+        return [f"{pad}u0 = {own} + __any_sync(~0u, {self.test()});"]
 
     def body(self, depth: int) -> list[str]:
         """Lines inside a branch or a loop."""
@@ -112,7 +138,7 @@ class Kernel:
         """An int."""
         draw = self.draw
         if depth == 0 or draw.random() < 0.2:
-            return draw.choice((*INTS, "t", str(draw.randrange(-99, 99))))
+            return draw.choice((*INTS, "t", "y[t & 7]", str(draw.randrange(-99, 99))))
         x, y = self.int(depth - 1), self.int(depth - 1)
         return draw.choice(
             (
@@ -156,6 +182,7 @@ class Kernel:
                 f"sqrtf(fabsf({x}))", f"floorf({x})", f"rintf({x})", f"truncf({x})",
                 f"(float){self.int(depth - 1)}", f"(float){self.unsigned(depth - 1)}",
                 f"(float)({self.long(depth - 1)})", f"(float)((double){x} * {y})",
+                f"(float)((double){x} / {y})", f"(float)sqrt(fabs((double){x}))",
                 f"__int_as_float({self.int(depth - 1)} & 0x3fffffff)",
             )
         )  # fmt: skip
@@ -173,6 +200,11 @@ class Kernel:
                 f"({x} / ({y} | 1))", f"({x} % ({y} | 1))", f"(long long){self.int(depth - 1)}",
                 f"(long long){self.unsigned(depth - 1)}", f"__mul64hi({x}, {y})",
                 f"(long long)__popcll({x})", f"({x} < {y} ? {y} : {x})",
+                f"(long long)((unsigned long long){x} >> ({y} & 63))",
+                f"(long long)((unsigned long long){x} / (unsigned long long)({y} | 1))",
+                f"(long long)((unsigned long long){x} % (unsigned long long)({y} | 1))",
+                f"(long long)__umul64hi({x}, {y})", f"(long long)__brevll({x})",
+                f"(long long)__clzll({x})", f"(long long)({self.float(depth - 1)})",
             )
         )  # fmt: skip
 

@@ -55,6 +55,8 @@ def _copy(writer: Writer) -> Steps:
     assert isinstance(source, Address)
     assert isinstance(size, Immediate)
     whole = int(size.value)
+    if whole not in (4, 8, 16):
+        raise writer.refuse("a thread copies 4, 8 or 16 bytes at once")
     given = rest[0] if rest else size
     if given == size:
         type_, words = ("b64", whole // 8) if whole >= 8 else ("b32", 1)

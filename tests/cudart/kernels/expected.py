@@ -365,3 +365,83 @@ case("locks", "swapped_sum", *shape, {1: np.array([a.sum()])})
 
 a = i32(32, least=0)
 case("printing", "report", 1, 32, (a, zeros(I, 32)), {1: a + 1})
+
+for count, stride in ((1, 4), (2, 2), (4, 3)):
+    a = i32(128, count)
+    turned = a.reshape(2, 64, count)[:, ::-1].reshape(128, count)
+    shape = (2, 64, (zeros(I, 128, count), a, I(stride)), {0: turned})
+    case("staging", f"staged{4 * count}", *shape, shared_mem=4 * count * stride * 64)
+a = i32(8, 8, 4)
+turned = a.transpose(1, 0, 2).copy()
+case("staging", "swizzled", 1, 64, (zeros(I, 8, 8, 4), a), {0: turned})
+
+a = i32(8, 4)
+across = a.view(np.int16).reshape(8, 8).T.copy().view(I)
+shape = (1, 32, (zeros(I, 2, 8, 4), a, I(4)), {0: np.stack([a, across])})
+case("matrices", "transposed", *shape)
+for kernel, parts, stride in (("swapped", 4, 2), ("exchanged", 2, 1)):
+    a = i32(parts, 8, 4)
+    case("matrices", kernel, 1, 32, (zeros(I, parts, 8, 4), a, I(stride)), {0: a[::-1].copy()})
+
+a = i32(256)
+blocks = a.reshape(2, 128)
+for kernel in ("block_sum", "block_sum_raking"):
+    case("collectives", kernel, 2, 128, (zeros(I, 2), a), {0: blocks.sum(1, dtype=I)})
+for kernel in ("block_prefix", "block_prefix_raking"):
+    prefix = blocks.cumsum(1, dtype=I).reshape(256)
+    case("collectives", kernel, 2, 128, (zeros(I, 256), a), {0: prefix})
+a = i32(256)
+case("collectives", "block_exchange", 1, 64, (zeros(I, 256), a), {0: a})
+a = RANDOM.randint(0, 256, 128).astype(np.uint32)
+case("collectives", "block_sort", 1, 64, (zeros(np.uint32, 128), a), {0: np.sort(a)})
+a = i32(64)
+case("collectives", "warp_sums", 1, 64, (zeros(I, 4), a), {0: a.reshape(4, 16).sum(1, dtype=I)})
+prefix = a.reshape(2, 32).cumsum(1, dtype=I).reshape(64)
+case("collectives", "warp_prefix", 1, 64, (zeros(I, 64), a), {0: prefix})
+
+a = i32(128)
+case("exercises", "bitonic_sort", 1, 64, (a,), {0: np.sort(a)})
+a = RANDOM.randint(0, 2, (11, 40)).astype(np.uint8)
+near = sum(np.roll(a, (y, x), (0, 1)) for y in (-1, 0, 1) for x in (-1, 0, 1)) - a
+alive = ((near == 3) | (near == 2) & (a == 1)).astype(np.uint8)
+shape = ((2, 3), (32, 4), (a, zeros(np.uint8, 11, 40), I(11), I(40)))
+case("exercises", "life", *shape, {1: alive})
+full = f32(48, 90) * (RANDOM.rand(48, 90) < 0.3)
+full = full.astype(F)
+row, column = np.nonzero(full)
+starts = np.searchsorted(row, np.arange(49)).astype(I)
+x = f32(90)
+sparse = (starts, column.astype(I), full[row, column], x, zeros(F, 48))
+case("exercises", "rows_times", 2, 32, (*sparse, I(48)), {4: full @ x})
+case("exercises", "warps_times", 12, (32, 4), sparse, {4: full @ x})
+a, mask = f32(13, 40), f32(3, 3)
+edged = np.pad(a, 1)
+covered = sum(mask[i, j] * edged[i : i + 13, j : j + 40] for i in range(3) for j in range(3))
+shape = ((3, 2), (16, 8), (a, mask, zeros(F, 13, 40), I(13), I(40)))
+case("exercises", "convolve", *shape, {2: covered})
+a = i32(128)
+case("exercises", "prefix", 1, 64, (a, zeros(I, 128)), {1: (a.cumsum() - a).astype(I)})
+a = i32(50, 50, least=1, most=90)
+a[7, 7] = 0
+shorter = np.minimum(a, a[:, 7:8] + a[7:8, :])
+case("exercises", "through", (2, 50), 32, (a, I(7), I(50)), {0: shorter})
+edges = RANDOM.rand(60, 60) < 0.05
+row, column = np.nonzero(edges)
+starts = np.searchsorted(row, np.arange(61)).astype(I)
+levels = np.where(np.arange(60) % 7 == 3, 2, -1).astype(I)
+fresh = edges[levels == 2].any(0) & (levels == -1)
+shape = (2, 32, (starts, column.astype(I), levels, I(2), I(60), zeros(I, 1)))
+case(
+    "exercises",
+    "next_level",
+    *shape,
+    {2: np.where(fresh, 3, levels).astype(I), 5: np.array([2 * fresh.sum()], I)},
+)
+a = i32(21, 64)
+shape = (2, (32, 8), (a, zeros(I, 64), I(21), I(64)))
+case("exercises", "column_sums", *shape, {1: a.sum(0, dtype=I)})
+a = i32(75)
+apart = a - a[:, None]
+case(
+    "exercises", "pull", 3, 32, (a, zeros(I, 75), I(75)), {1: (apart * abs(apart)).sum(1, dtype=I)}
+)

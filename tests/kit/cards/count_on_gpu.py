@@ -1,0 +1,207 @@
+"""Count the accesses of kernels of CUDA C++ on a card by Nsight Compute, line by line.
+
+    python -m tests.kit.cards.count_on_gpu FILE.json
+
+It needs a card, CuPy, and of NVIDIA's toolkit `ptxas`, `nvdisasm` and `ncu`. It writes the model's
+counts (`tests.kit.cards.counted`) and the card's: of the kernels as they are written, which the
+assembler leaves with -O0, and of what it makes of them with -O3, its default. With a predicate, the
+profiler also counts requests of warps without a thread that takes part; such a count is null.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.cudart.kernels.expected import Case
+from tests.kit.cards.arguments import launch
+from tests.kit.cards.counted import (
+    Assembled,
+    Place,
+    disassembled,
+    launches,
+    of_model,
+    source,
+    tiles,
+)
+
+VERSION = ".version 8.3"
+"""A version of PTX that the toolkit and the driver read; the kernels need no newer one."""
+LEVELS = ("-O0", "-O3")
+HARDWARE = {
+    "shared read wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "shared write wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "global read requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "global write requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "global read groups": "l1tex__t_set_accesses_pipe_lsu_mem_global_op_ld.sum",
+    "global write groups": "l1tex__t_set_accesses_pipe_lsu_mem_global_op_st.sum",
+    "global read sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "global write sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+}
+"""The hardware's counters, of a whole launch."""
+OF_LINES = {
+    "requests": "inst_executed",
+    "wavefronts": "memory_l1_wavefronts_shared",
+    "groups": "memory_l1_tag_requests_global",
+    "sectors": "memory_l2_theoretical_sectors_global",
+}
+"""The profiler's counters of an instruction."""
+
+
+def assemble(folder: Path, level: str) -> dict[str, dict[str, list[Assembled]]]:
+    """Assemble each file for the card; return the instructions of its kernels."""
+    import cupy
+
+    architecture = f"sm_{cupy.cuda.Device().compute_capability}"
+    found = {}
+    for file in {case.file for case in (*launches().values(), *tiles().values())}:
+        ptx, cubin = folder / f"{file}.ptx", folder / f"{file}.cubin"
+        text = source(file).with_suffix(".ptx").read_text("utf-8")
+        ptx.write_text(re.sub(r"^\.version .*", VERSION, text, flags=re.MULTILINE), "utf-8")
+        options = [f"-arch={architecture}", level, "-lineinfo", str(ptx), "-o", str(cubin)]
+        subprocess.run(["ptxas", *options], check=True)
+        done = subprocess.run(["nvdisasm", "-g", cubin], check=True, capture_output=True, text=True)
+        found[file] = disassembled(done.stdout)
+    return found
+
+
+def launch_all(folder: Path) -> None:
+    """Launch each kernel once."""
+    import cupy
+
+    for case in (*launches().values(), *tiles().values()):
+        module = cupy.RawModule(path=str(folder / f"{case.file}.cubin"))
+        launch(cupy, module.get_function(case.entry), case)
+
+
+def profiled(folder: Path) -> Iterator[Any]:
+    """The profiler's results of the launches."""
+    ncu = shutil.which("ncu")
+    assert ncu is not None, "ncu is not on the PATH"
+    command = [ncu, "--export", str(folder / "report"), "--clock-control", "none"]
+    command += ["--section", "SourceCounters", "--metrics", ",".join(HARDWARE.values())]
+    command += [sys.executable, "-m", "tests.kit.cards.count_on_gpu", "--launch", str(folder)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    parts = Path("/opt/nvidia/nsight-compute").glob("*/extras/python")
+    home = next(Path(ncu).resolve().parent.glob("extras/python"), None) or max(parts)
+    sys.path.append(str(home))
+    import ncu_report  # it comes with the profiler
+
+    report = ncu_report.load_report(str(folder / "report.ncu-rep"))
+    ranges = (report[number] for number in range(len(report)))
+    return (one[number] for one in ranges for number in range(len(one)))
+
+
+def of_card(action: Any, instructions: list[Assembled]) -> dict[Place, list[int | None]]:
+    """The counts of a launch."""
+    counts: dict[str, dict[int, int]] = {name: {} for name in OF_LINES}
+    for name, metric in OF_LINES.items():
+        if metric in action.metric_names():
+            value = action.metric_by_name(metric)
+            addresses = value.correlation_ids()
+            many = range(value.num_instances())
+            counts[name] = {addresses.value(k): value.value(k) for k in many}
+    first = min(counts["requests"])
+    found: dict[Place, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    guarded = set()
+    for number, one in enumerate(instructions):
+        for place in one.places():
+            for name in place.counted:
+                found[place][name] += counts[name].get(first + 16 * number, 0)
+            if one.has_predicate:
+                guarded.add(place)
+    return {
+        place: [
+            None if name == "requests" and place in guarded else own[name] for name in place.counted
+        ]
+        for place, own in found.items()
+    }
+
+
+def rows(model: dict[Place, list[int]] | None, cards: list[Any]) -> Iterator[dict[str, Any]]:
+    """The counts of each line that a card or the model counts, as plain data."""
+    for place in sorted({*(model or {})}.union(*cards)):
+        none = [0] * len(place.counted)
+        own: dict[str, Any] = {
+            "line": f"{place.file}:{place.line}",
+            "access": f"{place.memory} {place.kind}",
+        }
+        if model is not None:
+            own["model"] = model.get(place, none)
+        yield own | {
+            level: card.get(place, none) for level, card in zip(LEVELS, cards, strict=True)
+        }
+
+
+def count(file: Path) -> None:
+    """Count, and write the file."""
+    import cupy
+
+    every: list[tuple[str, Case]] = [*launches().items(), *tiles().items()]
+    cards: list[list[Any]] = [[] for _ in every]
+    hardware: list[dict[str, int]] = []
+    for level in LEVELS:
+        with tempfile.TemporaryDirectory() as name:
+            instructions = assemble(Path(name), level)
+            for (_, case), own, action in zip(every, cards, profiled(Path(name)), strict=True):
+                own.append(of_card(action, instructions[case.file][case.entry]))
+                if level == "-O0":
+                    hardware.append(
+                        {
+                            name: int(action.metric_by_name(metric).value())
+                            for name, metric in HARDWARE.items()
+                        }
+                    )
+    found = []
+    for (title, case), own, totals in zip(every, cards, hardware, strict=True):
+        model = None if case.file == "tiles" else of_model(case)
+        found.append({"launch": title, "lines": [*rows(model, own)], "hardware, -O0": totals})
+    properties = cupy.cuda.runtime.getDeviceProperties(0)
+    driver = cupy.cuda.runtime.driverGetVersion()
+    record = {
+        "device": properties["name"].decode(),
+        "driver": f"CUDA {driver // 1000}.{driver % 1000 // 10}",
+        "date": str(datetime.date.today()),
+        "assembler": said("ptxas", "--version")[-2],
+        "profiler": said("ncu", "--version")[-1],
+        "command": "python -m tests.kit.cards.count_on_gpu FILE.json",
+        "launches": found,
+    }
+    text = json.dumps(record, indent=1)
+    one_line = re.compile(r"\{[^{}]*\}")
+    text = one_line.sub(lambda found: " ".join(found[0].split()), text)
+    file.write_text(text + "\n", "utf-8")
+
+
+def said(*command: str) -> list[str]:
+    """The lines that a command prints."""
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.strip().splitlines()
+
+
+def main() -> None:
+    """Count, or launch for the profiler."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("file", type=Path, metavar="FILE.json", nargs="?")
+    parser.add_argument("--launch", type=Path, metavar="FOLDER", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.launch:
+        launch_all(asked.launch)
+    elif asked.file:
+        count(asked.file)
+    else:
+        parser.error("name the file to write")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""Launches of kernels of CUDA C++ whose accesses a card's profiler counts, and the model's counts.
+
+A place is the accesses of one kind to one memory in one line of the source, also of a header. Its
+counts are requests and wavefronts in shared memory, in global memory requests, address groups and
+sectors. Of atomics in global memory groups aren't counted: a card has them in its second-level
+cache, and the model's stages there are their turns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import mmsim as mm
+from mmsim.frontend.ptx.kernel import PtxProgram
+from mmsim.frontend.ptx.text import read
+from mmsim.model.byte_banks import ByteGroups, Vectors
+from mmsim.model.conflicts import Conflict, Groups
+from tests.cudart.kernels.expected import CASES, HERE, Case
+
+
+class Place(NamedTuple):
+    """Accesses of a line: "shared" or "global", "read", "write" or "atomic"."""
+
+    file: str
+    line: int
+    memory: str
+    kind: str
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The names of its counts."""
+        if self.memory == "shared":
+            return ("requests", "wavefronts")
+        return (
+            ("requests", "sectors") if self.kind == "atomic" else ("requests", "groups", "sectors")
+        )
+
+
+STRIDES = {"staged4": (1, 2, 3, 8), "staged8": (1, 3, 4, 8), "staged16": (1, 2, 4, 5, 8, 16),
+           "transposed": (1, 2, 8), "swapped": (1, 3, 8), "exchanged": (2, 4, 8)}  # fmt: skip
+"""Further strides of the kernels whose last argument is one."""
+SECTOR = 32
+
+
+@dataclass(frozen=True)
+class Sectors(ByteGroups):
+    """Sectors of 32 bytes, each counted once for a request."""
+
+    def of_access(self, size: int, kind: str) -> Conflict:
+        return Groups(SECTOR // size)
+
+    def of_vectors(self, size: int, kind: str, count: int) -> Conflict:
+        return Vectors(SECTOR // size, Groups(SECTOR // size // count), count)
+
+
+@dataclass(frozen=True)
+class Sectored(mm.HMM):
+    """The machine whose global memory counts sectors."""
+
+    @cached_property
+    def memory(self) -> mm.Unit:
+        return replace(super().memory, conflict=Sectors(self.width, 4))
+
+
+MACHINE = mm.HMM(1, 32, 50, 5, bank_bytes=4)
+SECTORED = Sectored(1, 32, 50, 5, bank_bytes=4)
+
+
+def launches() -> dict[str, Case]:
+    """The launches by name: those with known results, and those with other strides."""
+    found = dict(CASES)
+    for name, case in CASES.items():
+        for stride in STRIDES.get(case.function, ()):
+            size = case.shared_mem // int(case.args[-1]) * stride
+            args = (*case.args[:-1], np.int32(stride))
+            found[f"{name}-{stride}"] = replace(case, args=args, shared_mem=size)
+    return found
+
+
+def tiles() -> dict[str, Case]:
+    """The launches of `tiles.cu` by name, of whose instructions the model knows none."""
+    found = {}
+    for kernel in ("matrix_a", "matrix_b", "float", "half"):
+        for layout in ("row", "col"):
+            for stride in (16, 24):
+                name = f"{kernel}_{layout}_major_{stride}"
+                kind = np.float32 if kernel == "float" else np.float16
+                given = np.arange(16 * stride).astype(kind)
+                out = np.zeros(32, np.float32) if kernel.startswith("matrix") else given * 0
+                found[name] = Case("tiles", name, 1, 32, (out, given), {})
+    return found
+
+
+def source(file: str) -> Path:
+    """The CUDA C++ of a launch; its PTX stands next to it."""
+    return Path(__file__).with_name("tiles.cu") if file == "tiles" else HERE / f"{file}.cu"
+
+
+def of_model(case: Case) -> dict[Place, list[int]]:
+    """The model's counts of a launch, without the reads of `__constant__` variables.
+
+    Wavefronts are its stages in shared memory, groups those in global memory.
+    """
+    files = re.findall(r'^\s*\.file\s+\d+\s+"([^"]*)"', case.ptx, re.MULTILINE)
+    text = dict.fromkeys(files, "\n" * 10_000)
+    module = read(case.ptx)
+    constant = {name for name, one in module.variables.items() if one.space == "const"}
+    program = PtxProgram(module, case.entry, text=text, ptx=case.ptx)
+    special = program.with_shared(case.shared_mem).specialized(case.arguments())
+    how: dict[str, Any] = {"grid": case.grid, "block": case.block, "schedule": "asynchronous"}
+    counts: dict[Place, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for machine in (MACHINE, SECTORED):
+        for row in machine.run(special.program, *special.args, **how).accesses:
+            if row.array in constant:
+                continue
+            own = counts[Place(row.file, row.line, row.space, row.kind)]
+            if machine is MACHINE:
+                own["requests"] += row.requests
+                own["wavefronts" if row.space == "shared" else "groups"] += row.stages
+            else:
+                own["sectors"] += row.stages
+    return {place: [own[name] for name in place.counted] for place, own in counts.items()}
+
+
+OPERATION = re.compile(r"(?:@(?!!PT)\S+\s+)?(\w+)")
+"""The operation of an instruction, unless its predicate is always false."""
+KINDS = {
+    "LDS": [("shared", "read")], "LDSM": [("shared", "read")], "STS": [("shared", "write")],
+    "STSM": [("shared", "write")], "ATOMS": [("shared", "atomic")], "LDG": [("global", "read")],
+    "STG": [("global", "write")], "ATOMG": [("global", "atomic")], "ATOM": [("global", "atomic")],
+    "RED": [("global", "atomic")], "REDG": [("global", "atomic")],
+    "LDGSTS": [("global", "read"), ("shared", "write")],
+}  # fmt: skip
+"""The memories and kinds of the instructions of the assembler."""
+
+
+class Assembled(NamedTuple):
+    """An instruction of the assembler, and where it comes from."""
+
+    file: str
+    line: int
+    words: str
+
+    @property
+    def has_predicate(self) -> bool:
+        """Return whether it may do nothing."""
+        return self.words[0] == "@"
+
+    def places(self) -> Iterator[Place]:
+        """The accesses that it makes."""
+        match = OPERATION.match(self.words)
+        for memory, kind in KINDS.get(match[1], ()) if match else ():
+            yield Place(self.file, self.line, memory, kind)
+
+
+def disassembled(text: str) -> dict[str, list[Assembled]]:
+    """The instructions of each kernel in what `nvdisasm -g` prints."""
+    found: dict[str, list[Assembled]] = {}
+    own: list[Assembled] = []
+    at = ("", 0)
+    for line in text.splitlines():
+        if match := re.match(r"\.text\.([\w$]+):", line):
+            own, at = found.setdefault(match[1], []), ("", 0)
+        elif match := re.match(r'\s*//## File "([^"]*)", line (\d+)', line):
+            at = match[1], int(match[2])
+        elif match := re.match(r"\s+/\*[0-9a-f]+\*/\s+(.*?)\s*;", line):
+            own.append(Assembled(*at, match[1]))
+    return found
