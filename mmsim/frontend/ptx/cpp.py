@@ -5,8 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from typing import Any
+
+import numpy as np
 
 from mmsim.errors import Place
+from mmsim.frontend.ptx.arrays import PLAIN
 from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import Instruction, Module, Variable, Where
 from mmsim.ir import nodes as ir
@@ -96,3 +100,47 @@ def _last_name(declaration: str) -> str | None:
     declaration = re.sub(r"=.*|\[[^]]*\]", " ", declaration, flags=re.DOTALL)
     match = re.search(r"(\w+)\s*$", declaration)
     return match[1] if match and re.search(r"[\w>*&]\s*\W*\s*\w+\s*$", declaration) else None
+
+
+def element_type(texts: Iterable[str], variable: str) -> np.dtype[Any] | None:
+    """The type of the elements of a variable, as a text declares it; None if that isn't known.
+
+    >>> element_type(["__constant__ unsigned int w[2][3];"], "w"), element_type([""], "w")
+    (dtype('uint32'), None)
+    """
+    marked = r"\b__(?:device|constant|managed)__\b([\w\s]*?)"
+    declared = re.compile(rf"{marked}\b{re.escape(variable)}\s*[\[={{;,]")
+    found = next(filter(None, map(declared.search, texts)), None)
+    return None if found is None else number_type(found[1])
+
+
+def number_type(declared: str) -> np.dtype[Any] | None:
+    """The type of NumPy for a type of numbers in C++; None for any other.
+
+    >>> number_type("const unsigned long long"), number_type("float4")
+    (dtype('uint64'), None)
+    """
+    words = [one for one in declared.split() if one not in QUALIFIERS] or ["int"]
+    short = " ".join(one for one in words if one != "int" or len(words) == 1)
+    name = TYPES.get(short, short.removesuffix("_t"))
+    return np.dtype(name) if name in PLAIN or name == "bool" else None
+
+
+QUALIFIERS = (
+    *("static", "const", "volatile", "extern", "signed"),
+    *("__restrict__", "__device__", "__constant__", "__managed__"),
+)
+TYPES = {
+    "float": "float32",
+    "double": "float64",
+    "char": "int8",
+    "unsigned char": "uint8",
+    "short": "int16",
+    "unsigned short": "uint16",
+    "int": "int32",
+    "unsigned": "uint32",
+    "long long": "int64",
+    "unsigned long long": "uint64",
+    "size_t": "uint64",
+}
+"""The types of NumPy for those of C++, without a superfluous `int` or `signed`."""

@@ -1,0 +1,137 @@
+"""What a host reads and writes of a module: its variables, and facts of its kernels."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim.errors import CallError, UnknownNameError
+from mmsim.frontend.ptx.cpp import element_type, number_type
+from tests.cudart.kernels.expected import HERE
+
+
+@pytest.fixture
+def module(monkeypatch):
+    """Return a function that makes the module of a file, whose C++ is known."""
+    monkeypatch.chdir(HERE)
+    return lambda name: mm.RawModule(path=f"{name}.ptx")
+
+
+def test_the_host_writes_constants(module):
+    constants = module("constants")
+    weights = constants.get_global("weights")
+    assert (weights.dtype, weights.tolist()) == (np.float32, [0.0625, 0.25, 0.375, 0.25, 0.0625])
+    assert constants.get_global("crc_of_nibble").dtype == np.uint32
+    weights[:] = [0, 0, 2, 0, 0]
+    a, out = np.arange(32, dtype=np.float32), np.zeros(32, np.float32)
+    constants.get_function("smooth")((1,), (32,), (a, out, np.int32(32)))
+    assert (out == 2 * a).all()
+    assert module("constants").get_global("weights")[2] == 0.375  # of another module
+
+
+def test_the_host_reads_what_kernels_write(module):
+    counter = module("counter")
+    compact, found = counter.get_function("compact"), counter.get_global("next")
+    assert (found.dtype, found.tolist()) == (np.uint32, [0])
+    assert counter.get_global("table").tolist() == [3, 1, 4, 1]
+    a, out = np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
+    for times in (1, 2):
+        compact((1,), (32,), (a, out, np.zeros(1, np.uint32), 32))
+        assert found.tolist() == [16 * times]
+    found[0] = 0
+    compact((1,), (32,), (a, out, np.zeros(1, np.uint32), 32))
+    assert counter.get_global("next").tolist() == [16]
+
+
+def test_without_the_source_a_variable_is_bytes(monkeypatch, tmp_path):
+    module = mm.RawModule(path=HERE / "constants.ptx")
+    monkeypatch.chdir(tmp_path)
+    held = module.get_global("weights")
+    assert (held.dtype, held.shape) == (np.uint8, (20,))
+    assert np.ndarray((5,), np.float32, held)[1] == 0.25  # as cupy.ndarray(shape, dtype, pointer)
+    assert mm.RawModule(path=HERE / "counter.ptx").get_global("next").dtype == np.uint32
+
+
+PTX = """
+.version 9.0
+.target sm_90a
+.address_size 64
+.global .align 4 .u32 _ZN1a5countE = 4294967295;
+.global .align 4 .b8 _ZN1a1sE[6];
+.global .align 4 .u32 _ZN1b1sE;
+.visible .entry f() .maxntid 8, 4, 1
+{
+    .local .align 4 .b8 depot[12];
+    .shared .align 4 .b8 own[20];
+    ret;
+}
+"""
+
+
+def test_a_variable_is_found_by_its_plain_name():
+    module = mm.RawModule(PTX)
+    assert module.get_global("count").tolist() == [4294967295]
+    assert module.get_global("_ZN1a1sE").shape == (6,)
+    for name, message in (
+        ("s", "2 variables 's' in 'module.ptx'; its variables are count, s, s. The compiler"),
+        ("t", "no variables 't' in 'module.ptx'; its variables are count, s, s. The compiler"),
+    ):
+        with pytest.raises(UnknownNameError, match=message):
+            module.get_global(name)
+    with pytest.raises(UnknownNameError, match="it has no variable"):
+        mm.RawModule(".version 9.0\n.target sm_90\n.address_size 64\n").get_global("s")
+    with pytest.raises(CallError, match="name is a text, not 3"):
+        module.get_global(3)
+
+
+def test_the_type_of_the_declaration_counts_if_it_fits(tmp_path, monkeypatch):
+    (tmp_path / "a.cu").write_text(
+        "namespace a { __device__ int count = -1; __device__ double s[6]; }"
+    )
+    monkeypatch.chdir(tmp_path)
+    module = mm.RawModule(PTX + '.file 1 "a.cu"\n')
+    assert module.get_global("count").tolist() == [-1]
+    assert module.get_global("_ZN1a1sE").dtype == np.uint8
+
+
+@pytest.mark.parametrize(
+    ("declared", "name"),
+    [
+        ("const float", "float32"),
+        ("unsigned", "uint32"),
+        ("unsigned long long int", "uint64"),
+        ("signed", "int32"),
+        ("signed char", "int8"),
+        ("volatile uint16_t", "uint16"),
+        ("bool", "bool"),
+        ("float4", None),
+        ("long", None),
+        ("P", None),
+    ],
+)
+def test_numbers_of_cpp_have_a_type(declared, name):
+    assert number_type(declared) == (name and np.dtype(name))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["__shared__ float w[3];", "__device__ float w(int);", "__device__ float v[2], w;", "float w;"],
+)
+def test_other_declarations_give_no_type(text):
+    assert element_type([text], "w") is None
+
+
+def test_a_kernel_has_attributes(module):
+    kernel = mm.RawModule(PTX).get_function("f")
+    assert kernel.attributes == {
+        "max_threads_per_block": 32,
+        "shared_size_bytes": 20,
+        "const_size_bytes": 0,
+        "local_size_bytes": 12,
+        "ptx_version": 90,
+        "max_dynamic_shared_size_bytes": 49152,
+    }
+    assert (kernel.shared_size_bytes, kernel.local_size_bytes) == (20, 12)
+    smooth = module("constants").get_function("smooth")
+    assert (smooth.const_size_bytes, smooth.file_path) == (84, "constants.ptx")
+    with pytest.raises(AttributeError, match=r"write kernel\.ptx_version"):
+        kernel.binary_version
