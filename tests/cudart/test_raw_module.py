@@ -135,3 +135,20 @@ def test_a_kernel_has_attributes(module):
     assert (smooth.const_size_bytes, smooth.file_path) == (84, "constants.ptx")
     with pytest.raises(AttributeError, match=r"write kernel\.ptx_version"):
         kernel.binary_version
+
+
+def test_a_launch_may_have_an_array_that_the_kernel_does_not_access():
+    kernel = mm.RawKernel(
+        PTX.replace("f()", "f(.param .u64 a, .param .u64 b)").replace(
+            "    ret;",
+            """
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [b];
+    st.global.u32 [%rd1], 3;
+    ret;""",
+        ),
+        "f",
+    )
+    a, b = np.ones(4), np.zeros(4, np.int32)
+    kernel(1, 1, (a, b))
+    assert (a.tolist(), b.tolist()) == ([1] * 4, [3, 0, 0, 0])

@@ -43,7 +43,7 @@ class Specialized(NamedTuple):
     def store(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Copy a run's results into the arrays that the launch got."""
         for parameter, value in zip(self.program.code.parameters, self.given, strict=True):
-            if value is not None and value.flags.writeable:
+            if value is not None and value.flags.writeable and parameter.name in arrays:
                 np.copyto(value, arrays[parameter.name].view(value.dtype).reshape(value.shape))
 
 
