@@ -152,3 +152,55 @@ def test_a_launch_may_have_an_array_that_the_kernel_does_not_access():
     a, b = np.ones(4), np.zeros(4, np.int32)
     kernel(1, 1, (a, b))
     assert (a.tolist(), b.tolist()) == ([1] * 4, [3, 0, 0, 0])
+
+
+CHOICE = """
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry f(.param .u64 a, .param .u64 b, .param .u64 out, .param .u64 at, .param .u32 which)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<7>;
+    ld.param.u64        %rd1, [a];
+    ld.param.u64        %rd2, [b];
+    ld.param.u64        %rd3, [out];
+    ld.param.u64        %rd4, [at];
+    ld.param.u32        %r1, [which];
+    st.global.u64       [%rd3], %rd1;
+    st.global.u64       [%rd3+8], %rd2;
+    setp.eq.s32         %p1, %r1, 0;
+    selp.b64            %rd5, %rd1, %rd2, %p1;
+    shl.b64             %rd4, %rd4, 2;
+    add.s64             %rd5, %rd5, %rd4;
+    st.global.u32       [%rd5], 7;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("engine", ["events", "array"])
+@pytest.mark.parametrize(
+    ("which", "at", "message"),
+    [
+        (0, 10, r"index \[10\] of 'argument_1' is out of range: the array has 10 elements"),
+        (0, -1, r"index \[-1\] of 'argument_1' is out of range"),
+        (1, -1, r"index \[-1\] of 'argument_2' is out of range"),
+        (1, 40, r"index \[40\] of 'argument_2' is out of range: the array has 20 elements"),
+    ],
+)
+def test_an_address_outside_names_the_nearest_array(engine, which, at, message):
+    kernel = mm.RawKernel(CHOICE, "f")
+    args = np.zeros(10, np.int32), np.zeros(20, np.int32), np.zeros(2, np.int64), at, which
+    machine = mm.HMM(1, 32, 20, bank_bytes=4)
+    with pytest.raises(mm.MMSimError, match=message):
+        machine.run(kernel, *args, grid=1, block=1, engine=engine)
+
+
+def test_each_array_has_a_place():
+    a, out = np.zeros(10, np.int32), np.zeros(2, np.int64)
+    mm.RawKernel(CHOICE, "f")(1, 1, (a, np.zeros(4, np.int32), out, 3, 0))
+    assert a.tolist() == [0, 0, 0, 7, *[0] * 6]
+    assert (out % 256).tolist() == [0, 0]
+    assert 0 < out[0] < out[0] + 40 <= out[1]

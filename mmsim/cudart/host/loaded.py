@@ -14,14 +14,12 @@ import numpy.typing as npt
 from mmsim.cudart.facts import Facts, facts_of
 from mmsim.cudart.host.device_memory import DeviceMemory
 from mmsim.cudart.host.fatbin import ptx_of
+from mmsim.cudart.host.stacks import HEADERS, described, near
 from mmsim.cudart.source import Source
 from mmsim.errors import MMSimError
 from mmsim.frontend.ptx.kernel import PtxProgram, bytes_of
 from mmsim.frontend.ptx.module import Function, Module
 from mmsim.frontend.ptx.raw import Allocation, binder
-
-HEADERS = ("/include/", "/cccl/")
-"""Parts of the names of folders with headers that aren't the program's own."""
 
 
 class LoadedModule:
@@ -33,6 +31,8 @@ class LoadedModule:
         self._variables: dict[str, npt.NDArray[np.uint8]] = {}
         self._addresses: dict[str, int] = {}
         self._programs: dict[tuple[str, int], PtxProgram] = {}
+        self.named: dict[str, Allocation] = {}
+        self.described = described
 
     @cached_property
     def source(self) -> Source:
@@ -110,11 +110,3 @@ class LoadedModule:
     def facts(self, name: str) -> Facts:
         """The facts of a kernel."""
         return facts_of(self.module, self.kernel(name))
-
-
-def near(file: str) -> str:
-    """The name of a file relative to the working directory, if it lies there."""
-    try:
-        return str(Path(file).resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return file

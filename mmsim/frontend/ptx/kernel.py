@@ -156,13 +156,13 @@ class PtxProgram(Program):
                 continue
             if variable.space in ("global", "const"):
                 at = binding.address(name) or APART * (len(arrays) + 1)
-                arrays[own] = Array(own, variable.space, at)
+                arrays[own] = Array(own, variable.space, at, self._bytes(variable))
                 variables[name] = own
                 slots.add(own, variable)
             if variable.space not in base:
                 continue
             at = -(-base[variable.space] // variable.align) * variable.align
-            arrays[own] = Array(own, variable.space, at)
+            arrays[own] = Array(own, variable.space, at, self._bytes(variable))
             variables[name] = own
             locals_[own] = variable
             base[variable.space] = at + self._bytes(variable)
@@ -271,7 +271,7 @@ class Binding:
         own = self._memory.setdefault((begin, value.nbytes or -len(self.arrays)), name)
         if own == name:
             base = APART * (len(self.arrays) + 1)
-            self.arrays.append(Array(name, "global", base, value.dtype))
+            self.arrays.append(Array(name, "global", base, value.nbytes, value.dtype))
             self.own[name] = value
         self.pointers[parameter.name, at] = own
         return own, value.dtype, value.shape
