@@ -20,7 +20,6 @@ from mmsim.frontend.late import Late
 from mmsim.frontend.ptx.arrays import KINDS
 from mmsim.frontend.ptx.cpp import element_type
 from mmsim.frontend.ptx.flat import size_of
-from mmsim.frontend.ptx.kernel import bytes_of
 from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import Function, Module
 
@@ -81,6 +80,8 @@ class Source:
 
         Raises `UnknownNameError` without it.
         """
+        from mmsim.frontend.ptx.kernel import bytes_of
+
         held = [one for one in self.module.variables.values() if one.space in ("global", "const")]
         wanted = self.compiled.names.get(name, name)
         found = [one for one in held if one.name == wanted]

@@ -1,4 +1,4 @@
-"""Where the host made an allocation: its line, and the lines of the calls that led there."""
+"""The line of the host that made an allocation, and those of the calls that led there."""
 
 from __future__ import annotations
 
