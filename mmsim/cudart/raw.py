@@ -113,6 +113,11 @@ class RawKernel(Launchable, HasProgram, Code):
         _refuse(backend, translate_cucomplex, jitify)
         _check_text("code", code)
         _check_text("name", name)
+        if re.fullmatch(r"\S+\.(cu|cuh|ptx)", code):
+            raise CallError(
+                f"code is the name of a file, {code!r}; write RawModule(path={code!r})"
+                f".get_function({name!r})"
+            )
         file = re.sub(r"[^A-Za-z0-9_]+", "_", name)
         source = Source(code, file_name(code, file), checked_options(options))
         self._begin(source, name, enable_cooperative_groups)

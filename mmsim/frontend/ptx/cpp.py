@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -33,6 +34,7 @@ class Places:
             if name in text
         }
         self._ptx = ptx.splitlines()
+        self._count = len(module.functions[kernel].parameters)
 
     def of(self, where: Where) -> Place:
         """The place of an instruction: where the known text was inlined, if need be."""
@@ -66,16 +68,27 @@ class Places:
 
     def argument_names(self, parameters: tuple[Variable, ...], first: Where) -> list[str]:
         """The names of the kernel's parameters in the source; argument_1, ... if unknown."""
-        numbered = [f"argument_{number}" for number, _ in enumerate(parameters, 1)]
-        for _, lines in self._files.values():
-            found = _declared("\n".join(lines), self.kernel, len(parameters))
-            if found is not None:
-                return found
-        return numbered
+        if self._declared is not None:
+            return [_last_name(one) or "" for one in self._declared]
+        return [f"argument_{number}" for number, _ in enumerate(parameters, 1)]
+
+    @cached_property
+    def element_types(self) -> list[np.dtype[Any] | None]:
+        """The type of the numbers to which each parameter points; None if it isn't known."""
+        pointers = [re.match(r"([\w\s]*)\*[^*]*$", one) for one in self._declared or ()]
+        found = [None if one is None else number_type(one[1]) for one in pointers]
+        return found or [None] * self._count
+
+    @cached_property
+    def _declared(self) -> list[str] | None:
+        """The declarations of the kernel's parameters in the source; None if they aren't known."""
+        texts = ("\n".join(lines) for _, lines in self._files.values())
+        found = (_declared(text, self.kernel, self._count) for text in texts)
+        return next((one for one in found if one is not None), None)
 
 
 def _declared(text: str, name: str, count: int) -> list[str] | None:
-    """The names of the parameters of a function with a body in a text; None if it has none."""
+    """The parameters of a function with a body in a text; None if it has none."""
     text = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
     for match in re.finditer(rf"\b{re.escape(name)}\s*\(", text):
         depth, at = 1, match.end()
@@ -87,11 +100,12 @@ def _declared(text: str, name: str, count: int) -> list[str] | None:
                 cuts.append(at)
             at += 1
         cuts.append(at - 1)
-        names = [_last_name(text[one + 1 : other]) for one, other in pairwise(cuts)]
+        declared = [text[one + 1 : other] for one, other in pairwise(cuts)]
+        names = [_last_name(one) for one in declared]
         known = [one for one in names if one is not None]
         has_body = text[at:].lstrip().startswith("{")
         if has_body and len(known) == len(names) == len({*names}) == count:
-            return known
+            return declared
     return None
 
 
