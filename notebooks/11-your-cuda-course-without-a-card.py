@@ -365,8 +365,8 @@ check(answer_4, product(TILED, 16)[0], unit="stages")
 # %% [markdown]
 # ## 5. Divergence
 #
-# The threads of a warp run in step. If they take different branches, the warp runs both. Computation
-# is free in the model, but each branch sends its own requests to the memory.
+# The threads of a warp run in step. If they take different branches, the warp runs both.
+# Computation is free in the model, but each branch sends its own requests to the memory.
 
 # %%
 BRANCHES = r"""
