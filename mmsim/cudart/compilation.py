@@ -84,11 +84,15 @@ def _read(file: Path) -> Compiled | None:
     return None
 
 
-def checked_options(options: object) -> tuple[str, ...]:
+EXAMPLES = {
+    "options": ("-std=c++17", "-DN=32"),
+    "name_expressions": ("scale<float>", "scale<double>"),
+}
+
+
+def checked_options(given: object, what: str = "options") -> tuple[str, ...]:
     """The options of the compiler; any value that is not a sequence of texts is an error."""
-    given = options if isinstance(options, list | tuple) else None
-    if given is None or not all(isinstance(one, str) for one in given):
-        raise MMSimError(
-            f"options are a tuple of texts, as ('-std=c++17', '-DN=32'), not {shown(options)}"
-        )
-    return tuple(given)
+    found = given if isinstance(given, list | tuple) else None
+    if found is None or not all(isinstance(one, str) for one in found):
+        raise MMSimError(f"{what} are a tuple of texts, as {EXAMPLES[what]}, not {shown(given)}")
+    return tuple(found)

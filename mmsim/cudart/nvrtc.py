@@ -25,6 +25,17 @@ ERROR = re.compile(
     re.MULTILINE,
 )
 
+INSTEAD = {
+    "cannot open source file": (
+        "NVRTC has no headers of the host's C++ library: leave them out; -Ifolder names a folder "
+        "of yours"
+    ),
+    "is considered a host function": (
+        "leave code of the host out, or run the whole program: mmsim cuda file.cu"
+    ),
+}
+"""Advice for messages of the compiler, by a part of them."""
+
 
 class Compiled(NamedTuple):
     """PTX, the name in it of each name expression, and what the compiler reports."""
@@ -124,8 +135,12 @@ def error_of(log: str, file: str, reason: str) -> MMSimError:
     place = Place(
         Path(file).stem, first["file"], int(first["line"]), column, column + 1, first["text"] or ""
     )
+    message = first["message"]
+    for text, advice in INSTEAD.items():
+        if text in message:
+            return LanguageError(message.partition(". Consider")[0], place, advice)
     further = "; ".join(f"line {one['line']}: {one['message']}" for one in others)
-    return LanguageError(first["message"], place, f"also {further}" if further else "")
+    return LanguageError(message, place, f"also {further}" if further else "")
 
 
 @cache

@@ -2,29 +2,65 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, cast
+from typing import Any, NoReturn, cast
+
+import numpy.typing as npt
 
 from mmsim.cuda.arguments import on_host
 from mmsim.cuda.devices import Device
 from mmsim.cuda.launchable import Launchable
 from mmsim.cuda.launches import Configuration, Extents, extents_of, launch
 from mmsim.cudart.compilation import checked_options
+from mmsim.cudart.facts import Facts, facts_of
 from mmsim.cudart.source import Source, file_name, read
 from mmsim.errors import Brief, CallError, LaunchError, MMSimError, shown
 from mmsim.frontend.given import HasProgram
 from mmsim.frontend.late import Late
 from mmsim.frontend.program import Program
-from mmsim.host.guesses import Guessed, instead
+from mmsim.host.guesses import Guessed, advised, instead
 
 MOST_SHARED = 227 * 1024
 """The most bytes of shared memory that a block of compute capability 9.0 may ask for."""
 
 
-class RawKernel(Launchable, HasProgram, Guessed):
+class Code(Guessed):
+    """The code of a kernel or of a module, and how it is compiled."""
+
+    backend = "nvrtc"
+
+    def __init__(
+        self,
+        source: Source,
+        enable_cooperative_groups: bool,
+        file_path: str | None = None,
+    ) -> None:
+        self._source = source
+        self.enable_cooperative_groups = enable_cooperative_groups
+        self.file_path = file_path
+
+    @property
+    def code(self) -> str:
+        """The code, as it was given."""
+        return self._source.code
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of the compiler."""
+        return self._source.options
+
+    def compile(self, log_stream: Any = None) -> None:
+        """Compile the code now; write what the compiler reports to `log_stream`."""
+        with Brief():
+            log = self._source.compiled.log
+            if log_stream is not None and log:
+                log_stream.write(log)
+
+
+@advised()
+class RawKernel(Launchable, HasProgram, Code):
     """A kernel of CUDA C++ or PTX, with CuPy's way to launch it: `kernel(grid, block, args)`.
 
     A machine runs it too: `machine.run(kernel, *args, grid=, block=)`. The code is compiled when it
@@ -58,6 +94,8 @@ class RawKernel(Launchable, HasProgram, Guessed):
             "time cycles": "kernel.last.time",
             "stats report": "kernel.last, or kernel.profile()",
             "num_regs": "kernel.last.registers",
+            "binary_version": "kernel.ptx_version",
+            "kernel function": "kernel(grid, block, args)",
         }
     )
 
@@ -75,40 +113,40 @@ class RawKernel(Launchable, HasProgram, Guessed):
         _refuse(backend, translate_cucomplex, jitify)
         _check_text("code", code)
         _check_text("name", name)
+        if re.fullmatch(r"\S+\.(cu|cuh|ptx)", code):
+            raise CallError(
+                f"code is the name of a file, {code!r}; write RawModule(path={code!r})"
+                f".get_function({name!r})"
+            )
         file = re.sub(r"[^A-Za-z0-9_]+", "_", name)
-        self._begin(Source(code, file_name(code, file), checked_options(options)), name)
-        self.enable_cooperative_groups = enable_cooperative_groups
+        source = Source(code, file_name(code, file), checked_options(options))
+        self._begin(source, name, enable_cooperative_groups)
 
-    def _begin(self, source: Source, name: str) -> None:
-        self._source = source
+    def _begin(
+        self, source: Source, name: str, cooperative: bool, file_path: str | None = None
+    ) -> None:
+        super().__init__(source, cooperative, file_path)
         self.name = self.__name__ = name
         self._most_shared = Device.MAX_SHARED_MEMORY_PER_BLOCK
 
     @classmethod
-    def _of(cls, source: Source, name: str, enable_cooperative_groups: bool) -> RawKernel:
+    def _of(cls, module: Code, name: str) -> RawKernel:
         """A kernel of a module."""
         kernel = cls.__new__(cls)
-        kernel._begin(source, name)
-        kernel.enable_cooperative_groups = enable_cooperative_groups
+        kernel._begin(module._source, name, module.enable_cooperative_groups, module.file_path)
         return kernel
+
+    def __getitem__(self, configuration: object) -> NoReturn:
+        raise CallError(
+            f"the kernel {self.name!r} is launched as {self.name}(grid, block, args), with a tuple "
+            "of arguments"
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_launched": None}
 
     def __repr__(self) -> str:
         return f"<kernel {self.name}>"
-
-    @property
-    def code(self) -> str:
-        """The code, as it was given."""
-        return self._source.code
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The options of the compiler."""
-        return self._source.options
-
-    backend = "nvrtc"
 
     @property
     def ptx(self) -> str:
@@ -119,7 +157,7 @@ class RawKernel(Launchable, HasProgram, Guessed):
     def compile(self, log_stream: Any = None) -> None:
         """Compile the code now; write what the compiler reports to `log_stream`."""
         with Brief():
-            _compile(self._source, log_stream)
+            super().compile(log_stream)
             self._source.kernel(self.name)
 
     @property
@@ -129,11 +167,46 @@ class RawKernel(Launchable, HasProgram, Guessed):
             return cast(Program, self._source.program(self.name))
 
     @property
+    def attributes(self) -> dict[str, int]:
+        """The facts of the kernel, which are also attributes of their own, by their names."""
+        return {
+            name: getattr(self, name)
+            for name in (
+                *("max_threads_per_block", "shared_size_bytes", "const_size_bytes"),
+                *("local_size_bytes", "ptx_version", "max_dynamic_shared_size_bytes"),
+            )
+        }
+
+    @property
+    def _facts(self) -> Facts:
+        with Brief():
+            return facts_of(self._source.module, self._source.kernel(self.name))
+
+    @property
     def max_threads_per_block(self) -> int:
         """The most threads of a block: the kernel's launch bounds, or the device's limit."""
+        return self._facts.most_threads or Device.MAX_THREADS_PER_BLOCK
+
+    @property
+    def shared_size_bytes(self) -> int:
+        """The bytes of shared memory that the kernel declares with a size."""
+        return self._facts.shared_bytes
+
+    @property
+    def const_size_bytes(self) -> int:
+        """The bytes of the module's `__constant__` variables."""
+        return self._facts.constant_bytes
+
+    @property
+    def local_size_bytes(self) -> int:
+        """The bytes of a thread's own arrays."""
+        return self._facts.local_bytes
+
+    @property
+    def ptx_version(self) -> int:
+        """The compute capability that the PTX is for: 90 is 9.0."""
         with Brief():
-            bounds = self._source.kernel(self.name).limits.get("maxntid")
-        return Device.MAX_THREADS_PER_BLOCK if bounds is None else math.prod(bounds)
+            return int(re.sub(r"\D", "", self._source.module.target))
 
     @property
     def max_dynamic_shared_size_bytes(self) -> int:
@@ -148,6 +221,7 @@ class RawKernel(Launchable, HasProgram, Guessed):
             )
         self._most_shared = most
 
+    @advised("kernel((blocks,), (threads,), (a, b, n))")
     def __call__(self, grid: Any, block: Any, args: Any, *, shared_mem: int = 0) -> None:
         """Launch the kernel on the machine of `mmsim.cuda`; arrays have its writes afterwards.
 
@@ -178,7 +252,8 @@ class RawKernel(Launchable, HasProgram, Guessed):
             self._launched = launch(program, tuple(map(on_host, args)), asked)
 
 
-class RawModule(Guessed):
+@advised()
+class RawModule(Code):
     """Code of CUDA C++ or PTX with several kernels, as CuPy's.
 
     Parameters
@@ -219,50 +294,45 @@ class RawModule(Guessed):
         _refuse(backend, translate_cucomplex, jitify)
         if (code is None) == (path is None):
             raise CallError("a RawModule is made of either code= or path=")
-        self.file_path = None if path is None else str(path)
+        file_path = None if path is None else str(path)
         if path is not None:
             code = read(path)
         _check_text("code", code)
         file = file_name(cast(str, code), "module") if path is None else str(path)
-        expressions = checked_options(name_expressions or ())
-        self._source = Source(cast(str, code), file, checked_options(options), expressions)
+        expressions = checked_options(name_expressions or (), "name_expressions")
+        source = Source(cast(str, code), file, checked_options(options), expressions)
+        super().__init__(source, enable_cooperative_groups, file_path)
         self.name_expressions = expressions or None
-        self.enable_cooperative_groups = enable_cooperative_groups
-
-    backend = "nvrtc"
-
-    @property
-    def code(self) -> str:
-        """The code, as it was given."""
-        return self._source.code
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The options of the compiler."""
-        return self._source.options
-
-    def compile(self, log_stream: Any = None) -> None:
-        """Compile the code now; write what the compiler reports to `log_stream`."""
-        with Brief():
-            _compile(self._source, log_stream)
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel with a name, or with one of the `name_expressions`."""
         _check_text("name", name)
-        return RawKernel._of(self._source, name, self.enable_cooperative_groups)
+        return RawKernel._of(self, name)
 
-    def get_global(self, name: str) -> Any:
-        """Refused: a launch begins with the values that the code gives to its variables."""
-        raise MMSimError(
-            f"the host can't reach the variable {shown(name)} of a module: each launch begins with "
-            "the values in the code; give the kernel an array as an argument instead"
-        )
+    def get_global(self, name: str) -> npt.NDArray[Any]:
+        """The memory of a `__device__` or `__constant__` variable, which the host may change.
 
+        It is an array of one dimension, whose elements have the type of the declaration. They are
+        bytes if this is not a plain number, as for structs, or if only PTX is known.
+        `numpy.ndarray(shape, dtype, module.get_global(name))` gives it another type, as
+        `cupy.ndarray` does.
 
-def _compile(source: Source, log_stream: Any) -> None:
-    log = source.compiled.log
-    if log_stream is not None and log:
-        log_stream.write(log)
+        Examples
+        --------
+        >>> import numpy as np, mmsim as mm
+        >>> module = mm.RawModule(code='''
+        ... __constant__ float factors[2] = {2, 3};
+        ... extern "C" __global__ void scale(float* a) { a[threadIdx.x] *= factors[threadIdx.x]; }
+        ... ''')
+        >>> module.get_global("factors")[1] = 5
+        >>> a = np.ones(2, np.float32)
+        >>> module.get_function("scale")(1, 2, (a,))
+        >>> a
+        array([2., 5.], dtype=float32)
+        """
+        _check_text("name", name)
+        with Brief():
+            return self._source.variable(name)
 
 
 def _refuse(backend: str, translate_cucomplex: bool, jitify: bool) -> None:

@@ -10,10 +10,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from mmsim.cudart.compilation import to_ptx
 from mmsim.cudart.nvrtc import Compiled
 from mmsim.errors import LaunchError, UnknownNameError, shown
 from mmsim.frontend.late import Late
+from mmsim.frontend.ptx.arrays import KINDS
+from mmsim.frontend.ptx.cpp import element_type
+from mmsim.frontend.ptx.flat import size_of
+from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import Function, Module
 
 IS_PTX = re.compile(r"^\s*\.version\s", re.MULTILINE)
@@ -56,13 +63,42 @@ class Source:
         """The kernel of a name, or of a name expression. Raises `UnknownNameError` without it."""
         kernels = {one.name: one for one in self.module.functions.values() if one.is_entry}
         found = kernels.get(self.compiled.names.get(name, name))
-        if found is None:
-            has = f"its kernels are {', '.join(kernels)}" if kernels else "it has no kernel"
+        if found is not None:
+            return found
+        plain = [plain_name(one) for one in kernels]
+        has = f"its kernels are {', '.join(plain)}" if kernels else "it has no kernel"
+        wrong = f"no kernel {name!r} in {self.file!r}; {has}"
+        if name in plain:
+            wrong = f"the kernel {name!r} in {self.file!r} has a name of C++"
+        raise UnknownNameError(
+            f'{wrong}. Declare it extern "C" __global__, or take RawModule(code=..., '
+            f"name_expressions=[{name!r}])"
+        )
+
+    def variable(self, name: str) -> npt.NDArray[Any]:
+        """The memory of a variable of the module, which its kernels share and the host may change.
+
+        Raises `UnknownNameError` without it.
+        """
+        from mmsim.frontend.ptx.kernel import bytes_of
+
+        held = [one for one in self.module.variables.values() if one.space in ("global", "const")]
+        wanted = self.compiled.names.get(name, name)
+        found = [one for one in held if one.name == wanted]
+        found = found or [one for one in held if plain_name(one.name) == name]
+        if len(found) != 1:
+            names = ", ".join(plain_name(one.name) for one in held)
+            has = f"its variables are {names}" if names else "it has no variable"
             raise UnknownNameError(
-                f'no kernel {name!r} in {self.file!r}; {has}. Declare it extern "C" __global__, or '
-                f"take RawModule(code=..., name_expressions=[{name!r}])"
+                f"{len(found) or 'no'} variables {name!r} in {self.file!r}; {has}. The compiler "
+                "leaves out static ones that no kernel uses"
             )
-        return found
+        (one,) = found
+        memory = bytes_of(one, self._memory)[: size_of(one)]
+        type_ = element_type(self.texts().values(), plain_name(one.name))
+        if not one.is_array and (type_ is None or type_.itemsize != len(memory)):
+            type_ = np.dtype(f"{KINDS[one.type[0]]}{len(memory)}")
+        return memory if type_ is None or len(memory) % type_.itemsize else memory.view(type_)
 
     def program(self, name: str) -> Late:
         """The program of a kernel."""

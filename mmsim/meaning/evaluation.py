@@ -239,6 +239,10 @@ class Evaluator:
             if low == 0 and np.broadcast_to(values[wrong], frame.lanes)[lane] < 0:
                 reason = "an address is not negative, and indices don't wrap"
             reason += f"; indices run from {low} to {extent - 1}"
+            past = int(np.broadcast_to(values[wrong], frame.lanes)[lane]) - extent
+            if self.code.arithmetic == "ptx" and past >= 0:
+                size = vector * self.typing.arrays[access.array].itemsize
+                reason += f"; the access begins {past * size} bytes past its end"
         self._refuse_index(access, values, f" is out of range: {reason}", frame, lane)
 
     # Stores

@@ -11,12 +11,13 @@ import pytest
 from mmsim.cli.main import main
 from mmsim.cuda.launches import Configuration, KernelIndexError, launch
 from mmsim.cudart import installed
-from mmsim.cudart.host import building, fatbin, programs, protocol
+from mmsim.cudart.host import building, fatbin, programs, protocol, stacks
 from mmsim.cudart.host.device_memory import BASE, DeviceMemory
 from mmsim.cudart.host.fatbin import Entry, ptx_of
 from mmsim.cudart.host.loaded import LoadedModule
 from mmsim.cudart.host.protocol import Error, LaunchRequest, Request
 from mmsim.cudart.host.served import TooLargeError, error_of
+from mmsim.cudart.host.stacks import described, placed
 from mmsim.errors import LanguageError, LaunchError, MMSimError, Place, RaisedError
 
 PTX = """
@@ -212,6 +213,39 @@ def test_an_address_is_in_an_allocation_or_at_its_end(device):
     assert [one.address for one in device.live()] == [BASE + 256]
 
 
+def test_the_nearest_allocation_of_an_address(device):
+    assert device.nearest(BASE) is None
+    device.add(BASE, 100)
+    device.add(BASE + 256, 10)
+    for at, place in (
+        (BASE + 100, "0 bytes past the end of an allocation of 100 bytes"),
+        (BASE + 177, "77 bytes past the end of an allocation of 100 bytes"),
+        (BASE + 181, "75 bytes before an allocation of 10 bytes"),
+        (BASE + 258, "in an allocation of 10 bytes"),
+        (BASE + 1000, "734 bytes past the end of an allocation of 10 bytes"),
+    ):
+        assert placed(at, device.nearest(at)) == place
+    device.free(BASE)
+    assert placed(BASE + 99, device.nearest(BASE + 99)).endswith("100 bytes, which was freed")
+    assert device.nearest(BASE - 1) is None
+    assert device.nearest(1 << 60) is None
+
+
+def test_an_allocation_has_the_lines_of_the_host(device, monkeypatch):
+    def lines(command, **_):
+        assert command[:5] == ["addr2line", "-fiC", "-e", "program", "0x10"]
+        text = "cudaMalloc<int>(int**)\n/usr/include/cuda_runtime.h:5\nmake(int)\na.cu:3 (more)\n"
+        return SimpleNamespace(stdout=text + "main\n??:0\n_start\nc.cu:1\n")
+
+    monkeypatch.setattr(stacks.shutil, "which", lambda name: name)
+    monkeypatch.setattr(stacks.subprocess, "run", lines)
+    device.add(BASE, 100, (("program", 16), ("program", 32)))
+    found = device.name(BASE, "table")
+    assert described(found) == "the variable 'table', 100 bytes, allocated in a.cu:3 (make)"
+    monkeypatch.setattr(stacks.shutil, "which", lambda name: None)
+    assert described(found) == "the variable 'table', 100 bytes"
+
+
 @pytest.fixture
 def module(device):
     device.add(BASE, 64)  # an array
@@ -254,6 +288,8 @@ def test_an_array_ends_with_its_last_whole_element(module):
     start(module, "put", BASE, bytes(4), pair(BASE + 512), threads=4)
     with pytest.raises(KernelIndexError, match="the array has 7 elements"):
         start(module, "put", BASE, bytes(4), pair(BASE + 516 + 12), threads=4)
+    (name,) = (name for name, one in module.named.items() if one.address == BASE + 512)
+    assert name == "argument_3_8"
 
 
 def test_a_pointer_in_memory_leads_to_any_allocation(module, device):
@@ -284,6 +320,13 @@ def test_a_pointer_in_memory_that_leads_nowhere(module, device):
     device.find(BASE).memory.view(np.int64)[0] = 5
     with pytest.raises(RaisedError, match="the address 5 lies in no array"):
         start(module, "follow", BASE, BASE + 256, threads=1)
+
+
+def test_a_pointer_in_memory_that_leads_between_allocations(module, device):
+    for address in (BASE + 64, BASE + 250):
+        device.find(BASE).memory.view(np.int64)[0] = address
+        with pytest.raises(RaisedError, match=f"the address {address} lies in no array"):
+            start(module, "follow", BASE, BASE + 256, threads=1)
 
 
 def test_pointers_in_memory_among_too_many_allocations(module, device):

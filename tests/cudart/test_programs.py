@@ -99,6 +99,8 @@ def test_structs_with_pointers_and_options_of_the_compiler(run):
     assert (lines(done), done.returncode) == (["-56 -62 -200 -224"], 0), done.stderr
 
 
+ALLOCATION = "400 bytes, allocated in faults.cu:22 (main)"
+ROW = "16 (row), called from faults.cu:39 (main)"
 FAULTS = {
     "beyond": ("IllegalAddress", "index [100] of 'numbers' is out of range"),
     "before": ("IllegalAddress", "index [-1] of 'numbers' is out of range"),
@@ -106,7 +108,15 @@ FAULTS = {
     "assert": ("Assert", "AssertionError: an assertion of the kernel fails"),
     "trap": ("LaunchFailure", "the kernel stops with a trap"),
     "host": ("IllegalAddress", "argument 1 of the launch is an address of the host"),
-    "freed": ("IllegalAddress", "points into memory that was freed before the launch, 400 bytes"),
+    "freed": ("IllegalAddress", f"that was freed before the launch, {ALLOCATION}; free it after"),
+    "followed": (
+        "IllegalAddress",
+        f"12 bytes past the end of an allocation of {ALLOCATION.replace('22 (main)', ROW)}",
+    ),
+    "followed-freed": (
+        "IllegalAddress",
+        f"is in an allocation of {ALLOCATION.replace('22 (main)', ROW)}, which was freed",
+    ),
 }
 
 
@@ -116,6 +126,7 @@ def test_a_fault_of_a_kernel_is_an_error_of_the_next_call_that_waits(run, fault)
     error, message = FAULTS[fault]
     assert lines(done) == ["cudaSuccess", *[f"cudaError{error}"] * 3]
     assert message in done.stderr
+    assert ("'numbers' is " + ALLOCATION in done.stderr) == (fault in ("beyond", "before"))
     assert done.returncode == 0
 
 

@@ -232,6 +232,13 @@ def test_a_name_that_is_not_in_the_code_is_an_error():
         "no kernel 'third' in 'third.ptx'; its kernels are twice, bounded. Declare it "
         "extern \"C\" __global__, or take RawModule(code=..., name_expressions=['third'])"
     )
+    mangled = PTX.replace("twice(", "_Z5twicePf(")
+    with pytest.raises(UnknownNameError) as raised:
+        mm.RawKernel(mangled, "twice").compile()
+    assert str(raised.value) == (
+        "the kernel 'twice' in 'twice.ptx' has a name of C++. Declare it extern \"C\" __global__, "
+        "or take RawModule(code=..., name_expressions=['twice'])"
+    )
     functions = ".version 9.0\n.func twice() { ret; }"
     with pytest.raises(UnknownNameError, match="it has no kernel"):
         mm.RawKernel(functions, "twice")(1, 1, ())
@@ -340,9 +347,23 @@ def test_code_and_names_are_texts():
         mm.RawModule(3)
 
 
-def test_variables_of_a_module_are_not_reached():
-    with pytest.raises(mm.MMSimError, match="can't reach the variable 'next' of a module"):
-        mm.RawModule(PTX).get_global("next")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda kernel: kernel(1, 1, np.ones(1), 3),
+            r"write kernel\(\(blocks,\), \(threads,\), \(a",
+        ),
+        (lambda kernel: kernel[1, 1], r"launched as twice\(grid, block, args\), with a tuple"),
+        (lambda _: mm.RawKernel(PTX), r"write RawKernel\(code, name, options=\(\)"),
+        (lambda _: mm.RawModule(PTX, ("-G",)), r"write RawModule\(code=None, \*, path=None"),
+        (lambda _: mm.RawModule(PTX, option=("-G",)), r"takes no option=; did you mean options"),
+        (lambda _: mm.RawModule(PTX, name_expressions="f<1>"), r"as \('scale<float>'"),
+    ],
+)
+def test_wrong_calls_say_what_to_write(kernel, call, message):
+    with pytest.raises(mm.MMSimError, match=message):
+        call(kernel)
 
 
 def test_a_kernel_can_be_pickled(kernel):

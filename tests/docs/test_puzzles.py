@@ -52,9 +52,10 @@ def doubling(**changes):
 
 
 def test_every_class_has_puzzles():
+    """The page with puzzles runs them, and can't compile CUDA C++, of which the last class is."""
     lessons = [one.lesson for one in PUZZLES.values()]
     assert len(PUZZLES) >= 24
-    assert set(lessons) == set(range(1, len(notebooks()) + 1))
+    assert set(lessons) == set(range(1, len(notebooks())))
 
 
 @each

@@ -37,6 +37,7 @@ LONG = frozenset(
         f"{NOTEBOOK}[07-the-model-and-the-metal]",
         f"{NOTEBOOK}[08-bring-your-own-kernel]",
         f"{NOTEBOOK}[10-the-canon]",
+        f"{NOTEBOOK}[11-your-cuda-course-without-a-card]",
         "claims/test_fit.py::test_a_claims_formula_is_found_from_its_runs[ICPP-L4.D]",
         "claims/test_growth.py::"
         "test_the_growth_of_a_paper_is_as_derived_and_not_otherwise[SMM-L5.3.swap.printed]",

@@ -66,7 +66,16 @@ class Nvcc:
         self, sources: Sequence[str], options: Sequence[str], library: Path, to: Path
     ) -> None:
         """Compile a program to a file. Raises `CompilationError` for a mistake in it."""
-        command = [self.file, "-cudart", "none", "-gencode", ARCHITECTURE, "-lineinfo"]
+        command = [
+            self.file,
+            "-cudart",
+            "none",
+            "-gencode",
+            ARCHITECTURE,
+            "-lineinfo",
+            "-Xcompiler",
+            "-g1",
+        ]
         command += ["--no-compress", *options, *sources, "-o", str(to)]
         command += ["-Xlinker", str(library / self.soname)]
         if subprocess.run(command).returncode:
@@ -89,7 +98,7 @@ class Nvcc:
         script.write_text(f"{self.soname} {{ global: *; }};\n")
         given = ["-cudart", "none", "-shared", "-O2", "-std=c++17", "-Xcompiler", "-fPIC"]
         given += ["-Xcompiler", "-Wno-deprecated-declarations", "-Xlinker"]
-        given += [f"-soname={self.soname}", "-Xlinker", f"--version-script={script}"]
+        given += [f"-soname={self.soname}", "-Xlinker", f"--version-script={script}", "-ldl"]
         self._run(*given, str(source), str(rest), "-o", str(folder / self.soname))
 
     def _run(self, *arguments: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from mmsim.errors import MMSimError
 from mmsim.frontend.ptx.kernel import WIDEST
-from mmsim.frontend.ptx.raw import Allocation
+from mmsim.frontend.ptx.raw import Allocation, Calls
 
 BASE = 64 << 40
 """The address of the first byte; that of `runtime.cpp`."""
@@ -33,11 +33,11 @@ class DeviceMemory:
         self._allocations: dict[int, Allocation] = {}
         self._addresses: list[int] = []
 
-    def add(self, address: int, size: int) -> None:
-        """Add an allocation, behind all earlier ones of its kind."""
+    def add(self, address: int, size: int, calls: Calls = ()) -> None:
+        """Add an allocation that `calls` of the host make, behind all earlier ones of its kind."""
         end = address - BASE + -(-size // WIDEST) * WIDEST
         memory = self._bytes[address - BASE : end]
-        self._allocations[address] = Allocation(address, size, memory)
+        self._allocations[address] = Allocation(address, size, memory, calls=calls)
         self._addresses.insert(bisect_right(self._addresses, address), address)
 
     def name(self, address: int, variable: str) -> Allocation:
@@ -60,6 +60,16 @@ class DeviceMemory:
             return None
         found = self._allocations[self._addresses[place - 1]]
         return found if address <= found.address + found.size else None
+
+    def nearest(self, address: int) -> Allocation | None:
+        """The allocation that is nearest to an address; None if no memory is there."""
+        place = bisect_right(self._addresses, address)
+        near = [self._allocations[one] for one in self._addresses[max(place - 1, 0) : place + 1]]
+        if not BASE <= address < BASE + SIZE or not near:
+            return None
+        return min(
+            near, key=lambda one: max(one.address - address, address - one.address - one.size)
+        )
 
     def close(self) -> None:
         """Give the file back; the memory lives as long as an array is in it."""

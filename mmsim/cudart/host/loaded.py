@@ -7,31 +7,19 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.cudart.facts import Facts, facts_of
 from mmsim.cudart.host.device_memory import DeviceMemory
 from mmsim.cudart.host.fatbin import ptx_of
+from mmsim.cudart.host.stacks import HEADERS, described, near
 from mmsim.cudart.source import Source
 from mmsim.errors import MMSimError
-from mmsim.frontend.ptx.kernel import PtxProgram, bytes_of, size_of
-from mmsim.frontend.ptx.module import Function, Module, Variable
+from mmsim.frontend.ptx.kernel import PtxProgram, bytes_of
+from mmsim.frontend.ptx.module import Function, Module
 from mmsim.frontend.ptx.raw import Allocation, binder
-
-HEADERS = ("/include/", "/cccl/")
-"""Parts of the names of folders with headers that aren't the program's own."""
-
-
-class Facts(NamedTuple):
-    """The facts of a kernel that a program may ask for; `most_threads` is None without a limit."""
-
-    parameter_bytes: list[int]
-    shared_bytes: int
-    constant_bytes: int
-    local_bytes: int
-    most_threads: int | None
 
 
 class LoadedModule:
@@ -43,6 +31,8 @@ class LoadedModule:
         self._variables: dict[str, npt.NDArray[np.uint8]] = {}
         self._addresses: dict[str, int] = {}
         self._programs: dict[tuple[str, int], PtxProgram] = {}
+        self.named: dict[str, Allocation] = {}
+        self.described = described
 
     @cached_property
     def source(self) -> Source:
@@ -119,25 +109,4 @@ class LoadedModule:
 
     def facts(self, name: str) -> Facts:
         """The facts of a kernel."""
-        kernel = self.kernel(name)
-        own = [*self.module.variables.values(), *kernel.variables]
-        bounds = kernel.limits.get("maxntid")
-        return Facts(
-            [_size(one) for one in kernel.parameters],
-            sum(_size(one) for one in own if one.space == "shared"),
-            sum(_size(one) for one in own if one.space == "const"),
-            sum(_size(one) for one in kernel.variables if one.space == "local"),
-            None if bounds is None else int(np.prod(bounds)),
-        )
-
-
-def _size(variable: Variable) -> int:
-    return (variable.count or 0) * size_of(variable.type)
-
-
-def near(file: str) -> str:
-    """The name of a file relative to the working directory, if it lies there."""
-    try:
-        return str(Path(file).resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return file
+        return facts_of(self.module, self.kernel(name))

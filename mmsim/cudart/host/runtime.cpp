@@ -6,7 +6,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -242,6 +245,25 @@ const Block *block_of(uintptr_t at, uintptr_t *begin = nullptr) {
   return &found->second;
 }
 
+// The calls outside of this library that lead here: the file of each one's code, the place in it.
+void add_calls(Message &message) {
+  void *found[16];
+  Dl_info own, one;
+  dladdr((void *)state, &own);
+  Message calls;
+  uint32_t count = 0;
+  for (int i = 0, all = backtrace(found, 16); i < all; i++) {
+    uintptr_t at = uintptr_t(found[i]) - 1;  // in the call, not behind it
+    if (!dladdr((void *)at, &one) || one.dli_fbase == own.dli_fbase) continue;
+    bool moves = ((const ElfW(Ehdr) *)one.dli_fbase)->e_type == ET_DYN;
+    calls.add(one.dli_fname, std::strlen(one.dli_fname));
+    calls << uint64_t(moves ? at - uintptr_t(one.dli_fbase) : at);
+    count++;
+  }
+  message << count;
+  message.bytes += calls.bytes;
+}
+
 cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type) {
   State &own = state();
   if (!pointer) return cudaErrorInvalidValue;
@@ -258,6 +280,7 @@ cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type) {
   next += step;
   Message message;
   message << uint64_t(uintptr_t(*pointer)) << uint64_t(bytes);
+  add_calls(message);
   return ask(ALLOCATION, message);
 }
 

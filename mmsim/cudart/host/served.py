@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import signal
 import socket
 import struct
@@ -23,6 +24,7 @@ from mmsim.cuda.machines import Clock
 from mmsim.cudart.host.device_memory import DeviceMemory
 from mmsim.cudart.host.loaded import LoadedModule
 from mmsim.cudart.host.protocol import Error, Fields, LaunchRequest, Request, received, reply
+from mmsim.cudart.host.stacks import described, placed
 from mmsim.errors import LanguageError, LaunchError, MMSimError, ProgramError, RaisedError
 from mmsim.host.free_memory import available
 
@@ -38,6 +40,7 @@ RAISED = {
     "lies in no array": Error.ILLEGAL_ADDRESS,
 }
 """Parts of the messages of kernels that stop, and CUDA's errors for them."""
+NOWHERE = re.compile(r"the address (\d+) lies in no array")
 POINTER = 8
 """The bytes of a pointer."""
 HALF_MEMORY = 2
@@ -144,6 +147,7 @@ class Served:
         except ProgramError as error:
             if error_of(error) == Error.ILLEGAL_ADDRESS:
                 self._hint(asked)
+                self._name_memory(module, error)
             raise
         return Error.SUCCESS, b""
 
@@ -155,6 +159,15 @@ class Served:
                     f"argument {number} of the launch is an address of the host; kernels access "
                     "memory of cudaMalloc, cudaMallocManaged or cudaMallocHost"
                 )
+
+    def _name_memory(self, module: LoadedModule, error: ProgramError) -> None:
+        """Name the allocation that the address of a failed access is in, or nearest to."""
+        if error.array in module.named:
+            _say(f"{error.array!r} is {described(module.named[error.array])}")
+        if found := NOWHERE.search(error.message):
+            at = int(found[1])
+            if (nearest := self._memory.nearest(at)) is not None:
+                _say(f"the address {at} is {placed(at, nearest)}")
 
     def _refuse_too_large(self, asked: LaunchRequest) -> None:
         """Refuse a cooperative launch whose blocks a GPU could not run at the same time."""
@@ -169,7 +182,10 @@ class Served:
             )
 
     def _allocation(self, data: bytes) -> tuple[Error, bytes]:
-        self._memory.add(*Fields(data).numbers("QQ"))
+        fields = Fields(data)
+        address, size, count = fields.numbers("QQI")
+        calls = tuple((fields.bytes().decode(), *fields.numbers("Q")) for _ in range(count))
+        self._memory.add(address, size, calls)
         return Error.SUCCESS, b""
 
     def _freed(self, data: bytes) -> tuple[Error, bytes]:

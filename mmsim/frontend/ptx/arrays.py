@@ -7,8 +7,9 @@ element.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -45,11 +46,12 @@ class Use:
 
 @dataclass
 class Array:
-    """An array of a kernel. `base` is the number of its first byte."""
+    """An array of a kernel. `base` is the number of its first byte, `size` that of its bytes."""
 
     name: str
     space: str
     base: int
+    size: int
     own: Type | None = None
     """The type of the argument's elements."""
     uses: set[Use] = field(default_factory=set)
@@ -97,6 +99,16 @@ def operation(use: Use, held: Type) -> ir.AtomicOp:
     if use.op == "add" and use.type[0] == "f" and held.kind != "f":
         name = "float_add"
     return name  # type: ignore[return-value]  # one of these
+
+
+def beginnings(arrays: Sequence[Array]) -> list[int]:
+    """The least address that counts as one of each array.
+
+    The arrays are in the order of their addresses. An address between two of them is one of the
+    nearest.
+    """
+    between = [(one.base + one.size + other.base + 1) // 2 for one, other in pairwise(arrays)]
+    return [one.base for one in arrays[:1]] + between
 
 
 KINDS = {"b": "u", "u": "u", "s": "i", "f": "f"}

@@ -6,13 +6,14 @@ import re
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, cast
+from warnings import warn_explicit
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.errors import LaunchError, MMSimError, Place, shown
 from mmsim.frontend.program import Program
-from mmsim.frontend.ptx.arrays import BYTES, Array
+from mmsim.frontend.ptx.arrays import BYTES, PLAIN, Array
 from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.flat import codes_of, flattened, linked
 from mmsim.frontend.ptx.local_memory import extents
@@ -44,7 +45,7 @@ class Specialized(NamedTuple):
     def store(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Copy a run's results into the arrays that the launch got."""
         for parameter, value in zip(self.program.code.parameters, self.given, strict=True):
-            if value is not None and value.flags.writeable:
+            if value is not None and value.flags.writeable and parameter.name in arrays:
                 np.copyto(value, arrays[parameter.name].view(value.dtype).reshape(value.shape))
 
 
@@ -159,13 +160,13 @@ class PtxProgram(Program):
                 continue
             if variable.space in ("global", "const"):
                 at = binding.address(name) or APART * (len(arrays) + 1)
-                arrays[own] = Array(own, variable.space, at)
+                arrays[own] = Array(own, variable.space, at, self._bytes(variable))
                 variables[name] = own
                 slots.add(own, variable)
             if variable.space not in base:
                 continue
             at = -(-base[variable.space] // variable.align) * variable.align
-            arrays[own] = Array(own, variable.space, at)
+            arrays[own] = Array(own, variable.space, at, self._bytes(variable))
             variables[name] = own
             locals_[own] = variable
             base[variable.space] = at + self._bytes(variable)
@@ -242,6 +243,7 @@ class Binding:
         self.variables: dict[str, str] = {}
         self.sizes: dict[str, int] = {}
         self._memory: dict[tuple[int, int], str] = {}
+        self._places = places
         triples = zip(kernel.parameters, self.names, args, strict=True)
         self.key = tuple(self._bind(*one) for one in triples)
 
@@ -264,6 +266,13 @@ class Binding:
             raise LaunchError(
                 f"{where} is {shown(value)}: kernels take arrays, numbers and records"
             )
+        is_typed = isinstance(value, np.generic) and parameter.type in ("f32", "f64")
+        if is_typed and value.dtype != np.dtype(f"f{size_of(parameter.type)}"):
+            right = f"np.float{8 * size_of(parameter.type)}"
+            raise LaunchError(
+                f"{where} is {shown(value)}; a card would read its bytes as {right[3:]}: give "
+                f"{right}({value})"
+            )
         return self._number(parameter, known, where)
 
     def _array(
@@ -275,14 +284,26 @@ class Binding:
             raise LaunchError(f"{where} is no contiguous array; pass np.ascontiguousarray of it")
         if value.dtype.hasobject:
             raise LaunchError(f"{where} holds objects of Python")
+        self._warn_of_other_type(parameter, value, where)
         begin = value.__array_interface__["data"][0]
         own = self._memory.setdefault((begin, value.nbytes or -len(self.arrays)), name)
         if own == name:
             base = APART * (len(self.arrays) + 1)
-            self.arrays.append(Array(name, "global", base, value.dtype))
+            self.arrays.append(Array(name, "global", base, value.nbytes, value.dtype))
             self.own[name] = value
         self.pointers[parameter.name, at] = own
         return own, value.dtype, value.shape
+
+    def _warn_of_other_type(self, parameter: Variable, value: npt.NDArray[Any], where: str) -> None:
+        """Warn if the source declares a pointer to other numbers than those of the array."""
+        number = self.kernel.parameters.index(parameter)
+        declared, own = self._places.element_types[number], value.dtype
+        if declared is None or parameter.is_array or own.name not in PLAIN:
+            return
+        if declared.itemsize != own.itemsize or (declared.kind == "f") != (own.kind == "f"):
+            text = f"{where} is a pointer to {declared}, and the array has {own}: the kernel reads "
+            place = self._places.of(self.kernel.where)
+            warn_explicit(f"{text}its bytes as {declared}", UserWarning, place.file, place.line)
 
     def _number(self, parameter: Variable, known: int | float | bool, where: str) -> Any:
         type_ = parameter.type

@@ -17,6 +17,7 @@ from mmsim.frontend.ptx.arrays import (
     BYTES,
     Array,
     address_in,
+    beginnings,
     cast,
     refused,
     space_of,
@@ -491,18 +492,23 @@ class Lowering:
         assert isinstance(base, Register)
         number = self.operand(base, "b64", place)
         chosen: ir.Block = ()
-        if kind.is_loaded or not kind.arrays:
-            message = "ValueError: the address {} lies in no array"
-            chosen = (ir.Return(place, message, number),)
-        for array in arrays:  # from the lowest address on: the last that begins below it
+        is_free = kind.is_loaded or not kind.arrays
+        nowhere = (ir.Return(place, "ValueError: the address {} lies in no array", number),)
+        if is_free:
+            chosen = nowhere
+        for array, begin in zip(arrays, beginnings(arrays), strict=True):  # from the lowest one on
             offset = self.temporary()
             own: ir.Expr = ir.Binary("-", number, ir.Const(array.base), place)
             block = (
                 ir.Assign(offset, cast("int64", own, place), place),
                 *access(one, array, Sum(address.offset, {offset: 1}), place),  # type: ignore[operator]
             )
+            if is_free and self.parameters.is_raw:
+                test = ir.Compare("<", ir.Var(offset, place), ir.Const(array.size), place)
+                block = (block[0], ir.If(test, block[1:], nowhere, place))
+                begin = array.base
             if chosen:
-                test = ir.Compare(">=", number, ir.Const(array.base), place)
+                test = ir.Compare(">=", number, ir.Const(begin), place)
                 chosen = (ir.If(test, block, chosen, place),)
             else:
                 chosen = block

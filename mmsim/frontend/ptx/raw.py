@@ -28,10 +28,15 @@ MOST_ALIGNED = 16
 """The bytes of the widest access, which need no better alignment."""
 
 
+Calls = tuple[tuple[str, int], ...]
+"""Calls of the host, the innermost first: a file of code, and the place of the call in it."""
+
+
 class Allocation(NamedTuple):
     """Memory of the device: `size` bytes from an address on, and a few more to a multiple of 16.
 
     `variable` is the module's that it holds, if any. `is_freed` is True for memory that was freed.
+    `calls` made it.
     """
 
     address: int
@@ -39,16 +44,25 @@ class Allocation(NamedTuple):
     memory: npt.NDArray[np.uint8]
     variable: str = ""
     is_freed: bool = False
+    calls: Calls = ()
 
 
 class Memory(Protocol):
-    """The memory of the device, as a module sees it."""
+    """The memory of the device, as a module sees it.
+
+    `named` are the allocations that the last launch accesses, by the names of its arrays.
+    """
+
+    named: dict[str, Allocation]
 
     def find(self, address: int) -> Allocation | None:
         """The allocation in which an address lies, or at whose end."""
 
     def live(self) -> Iterable[Allocation]:
         """All allocations that aren't freed."""
+
+    def described(self, found: Allocation) -> str:
+        """The size of an allocation, and the host's line that made it."""
 
     def address(self, variable: str) -> int | None:
         """The address of a variable of the module; None if the host doesn't know the variable."""
@@ -70,6 +84,7 @@ class RawBinding(Binding):
         self._device = memory
         self._found: dict[int, str] = {}
         self._is_wide = False
+        memory.named.clear()
         super().__init__(kernel, places, args)
 
     def address(self, variable: str) -> int | None:
@@ -98,7 +113,8 @@ class RawBinding(Binding):
         while name in self.own:
             name += "_"
         self._found[found.address] = name
-        self.arrays.append(Array(name, "global", found.address))
+        self._device.named[name] = found
+        self.arrays.append(Array(name, "global", found.address, found.size))
         self.own[name] = found.memory
         self.sizes[name] = found.size
         if found.variable:
@@ -129,7 +145,7 @@ class RawBinding(Binding):
         if found.is_freed:
             raise LaunchError(
                 f"{where} points into memory that was freed before the launch, "
-                f"{found.size} bytes; free it after the last kernel that uses it"
+                f"{self._device.described(found)}; free it after the last kernel that uses it"
             )
         own = self._found.get(found.address)
         if own is None:

@@ -8,7 +8,14 @@ __global__ void beyond(int *numbers) { numbers[threadIdx.x + 90] = 1; }
 __global__ void before(int *numbers) { numbers[(int)threadIdx.x - 1] = 1; }
 __global__ void odd(char *bytes) { *(int *)(bytes + threadIdx.x) = 1; }
 __global__ void positive(int *numbers) { assert(numbers[threadIdx.x] > 0); }
+__global__ void follow(int **rows, int at) { rows[threadIdx.x][at] = 1; }
 __global__ void ends() { __trap(); }
+
+int *row() {
+  int *found;
+  CHECK(cudaMalloc(&found, 100 * sizeof(int)));
+  return found;
+}
 
 int main(int argc, char **argv) {
   int *numbers;
@@ -27,6 +34,13 @@ int main(int argc, char **argv) {
   if (is("freed")) {
     CHECK(cudaFree(numbers));
     beyond<<<1, 10>>>(numbers);
+  }
+  if (is("followed") || is("followed-freed")) {
+    int **rows, *own = row();
+    if (is("followed-freed")) CHECK(cudaFree(own));
+    CHECK(cudaMallocManaged(&rows, sizeof(int *)));
+    rows[0] = is("followed-freed") ? own : own + 100;
+    follow<<<1, 1>>>(rows, 3);
   }
   std::printf("%s\n", cudaGetErrorName(cudaGetLastError()));
   std::printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
