@@ -105,7 +105,7 @@ def source(file: str) -> Path:
 
 
 def of_model(case: Case) -> dict[Place, list[int]]:
-    """The model's counts of a launch, without the reads of `__constant__` variables.
+    """The model's counts of a launch, without `__constant__` variables and local memory.
 
     Wavefronts are its stages in shared memory, groups those in global memory.
     """
@@ -119,7 +119,7 @@ def of_model(case: Case) -> dict[Place, list[int]]:
     counts: dict[Place, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for machine in (MACHINE, SECTORED):
         for row in machine.run(special.program, *special.args, **how).accesses:
-            if row.array in constant:
+            if row.array in {*constant, "local_memory"}:
                 continue
             own = counts[Place(row.file, row.line, row.space, row.kind)]
             if machine is MACHINE:
