@@ -19,7 +19,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, Type
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import inside, names, parts, statements, targets, written_arrays
-from mmsim.proof.races_values import Values
+from mmsim.proof.races_values import Values, array_of, element
 from mmsim.proof.whole_numbers import (
     BLOCK,
     LAUNCH,
@@ -218,7 +218,15 @@ class Walk:
         if self._noting:
             where = self._next(), self._stack, path, one.place
             self.touched.append(Touched(*where, kind, one.array, index, width, values))
+        if kind != "read":
+            self._forget(one.array, env)
         return index
+
+    def _forget(self, array: str, env: Env) -> None:
+        """Let nothing be known of the elements of a register array."""
+        for name in env:
+            if array_of(name) == array:
+                env[name] = self.values.unknown(name, self._type(name))
 
     def _of(self, value: ir.Expr, env: Env, path: Truth) -> Value:
         self.values.path = path
@@ -263,8 +271,12 @@ class Walk:
                     env[name] = self.values.unknown(array, self.lowered.arrays[array])
             case ir.RegisterWrite(array=array, index=index_of, value=value):
                 at = [self._of(part, env, path) for part in index_of]
-                self._of(value, env, path)
+                held = self._of(value, env, path)
                 self._index(array, at, self.values.extents[array], path, one.place)
+                if name := element(array, at):
+                    env[name] = held
+                else:
+                    self._forget(array, env)
             case ir.If():
                 return self._if(one, env, path)
             case ir.While() | ir.For():
@@ -373,7 +385,8 @@ class Walk:
             env[name] = self.space.chosen(test, *held)
 
     def _type(self, name: str) -> Type:
-        return self.lowered.variables[name]
+        array = array_of(name)
+        return self.lowered.arrays[array] if array else self.lowered.variables[name]
 
     def _joined(self, path: Truth, env: Env, more: Truth, its: Env) -> Truth:
         """Let further threads come to here with their variables."""
@@ -428,6 +441,8 @@ class Walk:
         for each in statements(body):
             if isinstance(each, ir.Forget):
                 changed |= set(each.names)
+            if isinstance(each, ir.RegisterWrite | ir.Access):
+                changed |= {name for name in env if array_of(name) == each.array}
         entry = dict(env)
         known = {
             name: self.space.origin(env[name]) if name in env else Origin() for name in changed
@@ -486,7 +501,7 @@ class Walk:
                 continue
             own = known[name]
             origin = Origin(own.level, own.loops | loops, own.data)
-            value = self.values.fresh(name, self.lowered.variables[name], origin)
+            value = self.values.fresh(name, self._type(name), origin)
             head.env[name] = head.symbols[name] = value
         if isinstance(one, ir.For):
             start, step_by = (self._of(part, entry, never()) for part in (one.start, one.step))
@@ -622,6 +637,7 @@ class Walk:
                 yield partial(self._tested, test, True)
                 yield partial(self._tested, test, False)
         whole = [name for name in head.symbols if isinstance(entry.get(name), Number)]
+        whole = [name for name in whole if not array_of(name)]
         for name in whole:
             bounds = [(">=", constant(0)), (">=", constant(1))]
             bounds += [("<=", entry[name]), (">=", entry[name])]

@@ -21,7 +21,7 @@ import z3
 
 from mmsim.proof.races_bits import OPERATIONS
 from mmsim.proof.races_laws import Laws, of_powers
-from mmsim.proof.races_values import Threads
+from mmsim.proof.races_values import Threads, array_of
 from mmsim.proof.races_walk import Index, Loop, Met, Noted, Parting, Touched, Walk
 from mmsim.proof.whole_numbers import (
     BLOCK,
@@ -215,6 +215,7 @@ class TwoThreads:
             name = (new - seen).pop()
             seen.add(name)
             stem = name.partition("#")[0].removeprefix("word of ")
+            stem = array_of(stem) or stem
             if stem in arrays and "#" in name:
                 found.add(stem)
             elif "#" in name:
