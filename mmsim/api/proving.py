@@ -98,7 +98,9 @@ def proved(
     if report.schedule != "asynchronous":
         own = checked(machine, launch.args, sizes)
     verdicts = [
-        _verdict(about, own, opened, asked, checked) for about, opened in asked.open.items()
+        _verdict(about, own, opened, asked, checked)
+        for about, opened in asked.open.items()
+        if about != "exception" or asked.walk.raised
     ]
     if any(_may_conflict(launch, name) for name in launch.arrays):
         own = conflicting(machine, launch.args, sizes)

@@ -1,9 +1,9 @@
 """Proves that a program has no mistake and no bank conflict, for all sizes.
 
-A mistake is a data race, an index out of range, or a divergent barrier. The proof is about the
-asynchronous schedule, and so about every order of the warps. Sizes, numbers of threads, the width,
-number parameters and the words of arrays are unknown, as far as the given facts leave them open. It
-assumes that
+A mistake is a data race, an index out of range, a divergent barrier, or an exception that the
+program raises. The proof is about the asynchronous schedule, and so about every order of the warps.
+Sizes, numbers of threads, the width, number parameters and the words of arrays are unknown, as far
+as the given facts leave them open. It assumes that
 
 - the sizes of a launch and its whole numbers are less than 2^31, and no arithmetic on sizes,
   numbers of threads, numbers of iterations and parameters leaves 64 bits;
@@ -102,6 +102,7 @@ class Questions:
             "race": list(islice(self.two.races(), MOST_OPEN)),
             "index": list(islice(self.two.indices(), MOST_OPEN)),
             "barrier": barriers,
+            "exception": list(islice(self.two.exceptions(), MOST_OPEN)),
         }
 
     def conflicts(self) -> list[Open]:

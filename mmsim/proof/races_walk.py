@@ -172,6 +172,7 @@ class Walk:
         self.indices: list[Index] = []
         self.loops: list[Loop] = []
         self.returns: list[Noted] = []
+        self.raised: list[Noted] = []
         self._stack: tuple[Loop, ...] = ()
         self._frames: list[_Frame] = []
         self._tests: list[ir.Expr] = []
@@ -291,7 +292,10 @@ class Walk:
                 return never()
             case ir.Return():
                 if self._noting:
-                    self.returns.append(Noted(self._next(), self._stack, path, one.place))
+                    noted = Noted(self._next(), self._stack, path, one.place)
+                    self.returns.append(noted)
+                    if one.message is not None:
+                        self.raised.append(noted)
                 return never()
             case ir.Forget(names=forgotten):
                 for name in forgotten:

@@ -223,6 +223,17 @@ class TwoThreads:
                 new |= {inner for fact in facts for inner in self.space.factors(fact)}
         return " and ".join(sorted(found))
 
+    # Exceptions
+
+    def exceptions(self) -> Iterator[Open]:
+        """Exceptions that may be raised."""
+        for one in self.walk.raised:
+            ask = partial(self.pair(None).ask, [one.path])
+            if ask()[0] != "unsat" and ask(exact=True)[0] != "unsat":
+                of = self.read_from(one.path)
+                why = f"; its test is read from {of}" if of else ""
+                yield Open(at_lines(f"an exception may be raised{why}", one), ask)
+
     # Barriers
 
     def barriers(self) -> Iterator[Open]:
