@@ -95,15 +95,22 @@ class Questions:
         self.two = TwoThreads(self.walk, self.threads, laws)
 
     @cached_property
-    def open(self) -> dict[Property, list[Open]]:
-        """The open questions about mistakes."""
-        barriers = list(self.two.barriers())  # first: it says what barriers order
-        return {
-            "race": list(islice(self.two.races(), MOST_OPEN)),
-            "index": list(islice(self.two.indices(), MOST_OPEN)),
-            "barrier": barriers,
-            "exception": list(islice(self.two.exceptions(), MOST_OPEN)),
-        }
+    def _barriers(self) -> list[Open]:
+        return list(self.two.barriers())
+
+    def open(self, about: Property) -> list[Open]:
+        """The open questions about a mistake."""
+        barriers = self._barriers  # first: it says what barriers order
+        match about:
+            case "race":
+                found = self.two.races()
+            case "index":
+                found = self.two.indices()
+            case "exception":
+                found = self.two.exceptions()
+            case _:
+                return barriers
+        return list(islice(found, MOST_OPEN))
 
     def conflicts(self) -> list[Open]:
         """The open questions about bank conflicts; the facts give the width."""
