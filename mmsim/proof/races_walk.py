@@ -749,9 +749,10 @@ class Walk:
         for name, symbol in head.symbols.items():
             first = entry.get(name)
             values = [env.get(name) for _, env in ends]
-            if not isinstance(first, Number) or not all(isinstance(one, Number) for one in values):
+            numbers = [one for one in values if isinstance(one, Number)]
+            if not isinstance(first, Number) or len(numbers) < len(values):
                 continue
-            steps = {unwrapped(self.space, one) - symbol for one in values}
+            steps = {unwrapped(self.space, one) - symbol for one in numbers}
             if len(steps) != 1 or loop.number in self.space.origin(*steps).loops:
                 continue
             (step,) = steps
