@@ -51,6 +51,20 @@ def test_a_loop_over_more_elements_than_threads():
     assert proof("strided", words(), 256, given=facts, grid=2).answer == "yes"
     found = proof("strided_twin", words(), 256, given=facts, grid=2)
     assert (found.race.answer, found.index.answer) == ("yes", "no")
+    assert proof("strided", words(), 256, given="a.size == n", grid=2).index.answer == "undecided"
+
+
+def test_a_variable_that_wraps_around_is_not_proportional_to_the_iterations():
+    assert proof("wraps_around", words(), 255, given="a.size == n + 1").index.answer == "yes"
+    assert proof("wraps_around", words()[:5], 5, given="a.size == n").index.answer == "no"
+
+
+def test_a_fact_about_words_is_about_those_of_the_argument():
+    facts = [*WITHIN, "out.size >= 4", "all(0 <= x < 4 for x in in)"]
+    assert proof("scattered", words(), words(), given=facts).answer == "yes"
+    pairs = [*WITHIN[:1], "in.size >= 2 * block_size", *facts[2:]]
+    found = proof("scattered", words().view(np.int16), words(), given=pairs)
+    assert found.index.answer != "yes"
 
 
 @pytest.mark.parametrize("name", ["asserted", "perhaps_null"])

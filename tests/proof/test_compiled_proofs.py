@@ -137,6 +137,21 @@ def test_what_holds_at_the_end_of_an_iteration_holds_in_the_next():
     assert (found.race.answer, found.index.answer) == ("no", "no")
 
 
+@mm.program
+def the_last(T, a, n):
+    if n > 0:
+        last = 0
+        for i in range(n):
+            last = i
+        if T.id == 0:
+            a[last] = 1
+
+
+def test_what_is_read_behind_a_loop_alone_is_known():
+    assert proof(the_last, words(5), 5, given="a.size == n").answer == "yes"
+    assert proof(the_last, words(4), 5, given="a.size == n - 1").index.answer == "no"
+
+
 # What is read by all
 
 

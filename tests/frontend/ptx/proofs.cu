@@ -35,6 +35,20 @@ KERNEL strided_twin(int *a, int n)
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i <= n; i += gridDim.x * blockDim.x) a[i] = i;
 }
 
+KERNEL wraps_around(int *a, int n)
+{
+    unsigned i = 0;
+    for (int k = 0; k < n; k++) {
+        if (k == 10 && i != 1) a[n] = 1;
+        i += 1u << 28;
+    }
+}
+
+KERNEL scattered(int *in, int *out)
+{
+    out[in[threadIdx.x]] = 0;
+}
+
 KERNEL asserted(int *a, int n)
 {
     int i = threadIdx.x;
