@@ -161,9 +161,9 @@ class Machine(machines.Machine, Guessed):
             Record the run, for `Report.trace` and `Report.player`.
         prove
             Try to prove, for all sizes and inputs for which the facts in `given` hold, that the
-            program has no data race, no index out of range and no divergent barrier, whatever the
-            order of the warps, and no bank conflict at this width. See `Report.proved`. Needs Z3,
-            of the extra `proof`.
+            program has no data race, no index out of range and no divergent barrier, raises no
+            exception, whatever the order of the warps, and has no bank conflict at this width. See
+            `Report.proved`. Needs Z3, of the extra `proof`.
         given
             Facts for `prove`, each as text: comparisons of number parameters, `a.size`,
             `a.shape[0]`, `threads`, `block_size`, `blocks`, `width`, `blockDim.x`, `gridDim.x`,

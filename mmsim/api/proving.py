@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mmsim.api.binding import bind
@@ -98,15 +99,15 @@ def proved(
     if report.schedule != "asynchronous":
         own = checked(machine, launch.args, sizes)
     verdicts = [
-        _verdict(about, own, opened, asked, checked) for about, opened in asked.open.items()
+        _verdict(about, own, partial(asked.open, about), asked, checked)
+        for about in MISTAKES
+        if about != "exception" or asked.walk.raised
     ]
     if any(_may_conflict(launch, name) for name in launch.arrays):
         own = conflicting(machine, launch.args, sizes)
-        opened: list[Open] = []
         if not own[1]:
             asked = questions(f"width == {machine.width}")
-            opened = asked.conflicts()
-        verdicts.append(_verdict("conflict", own, opened, asked, conflicting))
+        verdicts.append(_verdict("conflict", own, asked.conflicts, asked, conflicting))
     return Proof(facts, tuple(verdicts))
 
 
@@ -126,11 +127,16 @@ def _may_conflict(launch: Launch, array: str) -> bool:
 
 
 def _verdict(
-    about: Property, own: Found, opened: list[Open], asked: Questions, checked: Checked
+    about: Property,
+    own: Found,
+    ask: Callable[[], list[Open]],
+    asked: Questions,
+    checked: Checked,
 ) -> Verdict:
     """The answer about a property: what contradicts it in the launch, or what may elsewhere."""
     found = _against(about, *own)
-    if found is None and opened:
+    opened = [] if found else ask()
+    if opened:
         found = _run(about, asked.examples(opened), own[0], checked)
     answer: Answer = "no" if found else "undecided" if opened else "yes"
     return Verdict(about, answer, opened[0].reason if answer == "undecided" else "", found)

@@ -302,7 +302,8 @@ class Launch:
         given = {one.name: one.type for one in self.code.parameters if one.type is not None}
         found |= {name: found[name].view(type_) for name, type_ in given.items()}
         shapes = {one.name: one.shape for one in self.code.parameters if one.shape is not None}
-        return {name: array.reshape(shapes.get(name, array.shape)) for name, array in found.items()}
+        fitting = {name: one for name, one in shapes.items() if math.prod(one) == found[name].size}
+        return {name: one.reshape(fitting.get(name, one.shape)) for name, one in found.items()}
 
 
 class _Binding:

@@ -1,9 +1,9 @@
 """Proves that a program has no mistake and no bank conflict, for all sizes.
 
-A mistake is a data race, an index out of range, or a divergent barrier. The proof is about the
-asynchronous schedule, and so about every order of the warps. Sizes, numbers of threads, the width,
-number parameters and the words of arrays are unknown, as far as the given facts leave them open. It
-assumes that
+A mistake is a data race, an index out of range, a divergent barrier, or an exception that the
+program raises. The proof is about the asynchronous schedule, and so about every order of the warps.
+Sizes, numbers of threads, the width, number parameters and the words of arrays are unknown, as far
+as the given facts leave them open. It assumes that
 
 - the sizes of a launch and its whole numbers are less than 2^31, and no arithmetic on sizes,
   numbers of threads, numbers of iterations and parameters leaves 64 bits;
@@ -79,6 +79,9 @@ class Questions:
         space = self.space = Space()
         space.deadline = monotonic() + SECONDS
         self.ranks = {name: len(launch.arrays[name].shape) for name in launch.parameters}
+        self.types: dict[str, np.dtype[Any]] = {
+            one.name: np.dtype(one.type) for one in launch.code.parameters if one.type is not None
+        }
         for fact in self.facts:  # each may use what the earlier ones define
             if fact.words is None:
                 fact.defines(space, self._names(Threads(space, self.sides, one)))
@@ -86,7 +89,7 @@ class Questions:
         self.names = self._names(self.threads)
         space.given += [fact.truth(space, self.names) for fact in self.facts if not fact.words]
         lowered = launch.lowered
-        values = Values(space, lowered, self.threads, dict(self.names.arrays))
+        values = Values(space, lowered, self.threads, dict(self.extents))
         for local in lowered.code.locals:
             values.extents[local.name] = tuple(values.of(part, {}) for part in local.shape)
         laws = Laws(space)
@@ -95,14 +98,22 @@ class Questions:
         self.two = TwoThreads(self.walk, self.threads, laws)
 
     @cached_property
-    def open(self) -> dict[Property, list[Open]]:
-        """The open questions about mistakes."""
-        barriers = list(self.two.barriers())  # first: it says what barriers order
-        return {
-            "race": list(islice(self.two.races(), MOST_OPEN)),
-            "index": list(islice(self.two.indices(), MOST_OPEN)),
-            "barrier": barriers,
-        }
+    def _barriers(self) -> list[Open]:
+        return list(self.two.barriers())
+
+    def open(self, about: Property) -> list[Open]:
+        """The open questions about a mistake."""
+        barriers = self._barriers  # first: it says what barriers order
+        match about:
+            case "race":
+                found = self.two.races()
+            case "index":
+                found = self.two.indices()
+            case "exception":
+                found = self.two.exceptions()
+            case _:
+                return barriers
+        return list(islice(found, MOST_OPEN))
 
     def conflicts(self) -> list[Open]:
         """The open questions about bank conflicts; the facts give the width."""
@@ -154,19 +165,47 @@ class Questions:
             if is_int(type_)
         }
         known |= self.numbers
-        extents = {
+        given = {
             name: tuple(space.size(f"{name}.shape[{axis}]", 0) for axis in range(rank))
             for name, rank in self.ranks.items()
         }
-        return Names(space, known, extents)
+        self.extents = dict(given)
+        for name, type_ in self.types.items():
+            self._measure(name, type_.itemsize, self.launch.arrays[name].dtype.itemsize, given)
+        return Names(space, known, given)
+
+    def _measure(
+        self, name: str, own: int, held: int, given: dict[str, tuple[Number, ...]]
+    ) -> None:
+        """Distinguish the elements of an argument, of `own` bytes, from those of the program.
+
+        Facts are about the argument's. `given` has their number.
+        """
+        (size,) = given[name]
+        if own % held == 0:
+            self.extents[name] = (size * constant(own // held),)
+        elif held % own == 0:
+            given[name] = (size * constant(held // own),)
+        else:
+            given[name] = (self.space.size(f"{name}.size of the argument", 0),)
+
+    def _of_argument(self, name: str, array: Any) -> Any:
+        """An array of the program with the elements of the argument."""
+        type_ = self.types.get(name, array.dtype)
+        return array.view(type_) if array.nbytes % type_.itemsize == 0 else array
 
     def _of_word(self, array: str, word: Value) -> list[Truth]:
         """The facts about a word of an array."""
         return [
             fact.truth(self.space, self.names, word)
             for fact in self.facts
-            if fact.words is not None and fact.words[0] == array
+            if fact.words is not None and fact.words[0] == array and not self._is_held(array)
         ]
+
+    def _is_held(self, array: str) -> bool:
+        """Return whether the words of an argument are others than those of the program."""
+        held = self.launch.arrays[array].dtype
+        return bool(self.types.get(array, held) != held)
 
     def _holds(self, fact: Truth) -> bool:
         if z3.is_true(z3.simplify(fact)):
@@ -211,16 +250,16 @@ class Questions:
             name: value(known) if (known := self.numbers.get(name)) else its
             for name, its in self.launch.meaning.numbers.items()
         }
-        extents = {name: tuple(map(value, its)) for name, its in self.names.arrays.items()}
+        extents = {name: tuple(map(value, its)) for name, its in self.extents.items()}
         words = sum(int(np.prod(its)) for its in extents.values())
         if max(words, sizes["threads"]) > MOST_WORDS:
             return None
-        own = self.launch.results()
         contents = {
-            name: self._contents(name, own[name], its, model, filled)
+            name: self._contents(name, self.launch.arrays[name].contents(), its, model, filled)
             for name, its in extents.items()
         }
-        if not all(self._is_true(one, sizes, numbers, contents) for one in self.facts):
+        given = {name: self._of_argument(name, array) for name, array in contents.items()}
+        if not all(self._is_true(one, sizes, numbers, given) for one in self.facts):
             return None
         shape = None
         if self.sides is not None:

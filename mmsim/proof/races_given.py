@@ -10,6 +10,8 @@ array. `power_of_two(n)` is a fact, too.
 from __future__ import annotations
 
 import ast
+import keyword
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -32,6 +34,14 @@ GRAMMAR = (
     "power_of_two(n); all(0 <= x < n for x in a) is one of the words of an array"
 )
 
+KEYWORD = re.compile(rf"\b({'|'.join(filter(str.islower, keyword.kwlist))})(?=\s*[.)])")
+"""A name of an array that is a keyword of Python, as `in` in CUDA C++."""
+
+
+def _as_name(found: re.Match[str]) -> str:
+    """A keyword as a name: in bold letters, for which Python reads plain ones in names only."""
+    return "".join(chr(ord(one) - ord("a") + 0x1D41A) for one in found[0])
+
 
 class Fact:
     """One fact: its text, and what it says where names have values."""
@@ -41,7 +51,7 @@ class Fact:
         if not isinstance(text, str):
             raise LaunchError(f"given={shown(text)}, but a fact is text, such as 'n == a.size'")
         try:
-            self.tree = ast.parse(text.strip(), mode="eval").body
+            self.tree = ast.parse(KEYWORD.sub(_as_name, text.strip()), mode="eval").body
         except (SyntaxError, ValueError) as error:
             raise LaunchError(f"given={text!r} is not an expression of Python's: {error}") from None
         self.words: tuple[str, str, ast.expr] | None = None  # array, name, what holds of a word

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import z3
@@ -121,6 +121,17 @@ class Threads:
         return own
 
 
+def element(array: str, index: Sequence[Value]) -> str:
+    """The name of an element of a register array among the variables; "" for an unknown index."""
+    known = [one.value for one in index if isinstance(one, Number) and one.value is not None]
+    return f"{array}{known}" if len(known) == len(index) else ""
+
+
+def array_of(name: str) -> str:
+    """The register array of an element among the variables; "" for any other variable."""
+    return name.partition("[")[0] if "[" in name else ""
+
+
 class Values:
     """Evaluates expressions of the lowered form.
 
@@ -202,8 +213,9 @@ class Values:
                 yes = self._under(test, then, env)
                 return self.space.chosen(test, yes, self._under(z3.Not(test), other, env))
             case ir.RegisterRead(array=array, index=index, place=place):
-                self._note(array, index, self.extents[array], env, place)
-                return self.unknown(array, type_)
+                at = self._note(array, index, self.extents[array], env, place)
+                held = env.get(element(array, at))
+                return self.unknown(array, type_) if held is None else held
             case ir.Lookup(table=table, values=held, shape=shape, index=index, place=place):
                 at = self._note(table, index, tuple(map(constant, shape)), env, place)
                 return self.function(f"table {table} {hash(held)}", type_, *at)

@@ -19,7 +19,9 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, Type
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.walk import inside, names, parts, statements, targets, written_arrays
-from mmsim.proof.races_values import Values
+from mmsim.proof.races_carried import carried
+from mmsim.proof.races_ends import at_ends, unwrapped
+from mmsim.proof.races_values import Values, array_of, element
 from mmsim.proof.whole_numbers import (
     BLOCK,
     LAUNCH,
@@ -172,6 +174,7 @@ class Walk:
         self.indices: list[Index] = []
         self.loops: list[Loop] = []
         self.returns: list[Noted] = []
+        self.raised: list[Noted] = []
         self._stack: tuple[Loop, ...] = ()
         self._frames: list[_Frame] = []
         self._tests: list[ir.Expr] = []
@@ -218,7 +221,15 @@ class Walk:
         if self._noting and one.array not in self._local:
             where = self._next(), self._stack, path, one.place
             self.touched.append(Touched(*where, kind, one.array, index, width, values))
+        if kind != "read":
+            self._forget(one.array, env)
         return index
+
+    def _forget(self, array: str, env: Env) -> None:
+        """Let nothing be known of the elements of a register array."""
+        for name in env:
+            if array_of(name) == array:
+                env[name] = self.values.unknown(name, self._type(name))
 
     def _of(self, value: ir.Expr, env: Env, path: Truth) -> Value:
         self.values.path = path
@@ -263,8 +274,12 @@ class Walk:
                     env[name] = self.values.unknown(array, self.lowered.arrays[array])
             case ir.RegisterWrite(array=array, index=index_of, value=value):
                 at = [self._of(part, env, path) for part in index_of]
-                self._of(value, env, path)
+                held = self._of(value, env, path)
                 self._index(array, at, self.values.extents[array], path, one.place)
+                if name := element(array, at):
+                    env[name] = held
+                else:
+                    self._forget(array, env)
             case ir.If():
                 return self._if(one, env, path)
             case ir.While() | ir.For():
@@ -279,7 +294,10 @@ class Walk:
                 return never()
             case ir.Return():
                 if self._noting:
-                    self.returns.append(Noted(self._next(), self._stack, path, one.place))
+                    noted = Noted(self._next(), self._stack, path, one.place)
+                    self.returns.append(noted)
+                    if one.message is not None:
+                        self.raised.append(noted)
                 return never()
             case ir.Forget(names=forgotten):
                 for name in forgotten:
@@ -310,10 +328,11 @@ class Walk:
     def _word(self, array: str, index: tuple[Value, ...]) -> Value:
         """The word that a read gives."""
         type_ = self.lowered.arrays[array]
-        shared = array not in self.lowered.numbers and array in self._shared
-        if array in self.written or shared or not all(isinstance(i, Number) for i in index):
+        if array in self.written or not all(isinstance(i, Number) for i in index):
             word = self.values.unknown(array, type_)
         else:
+            if array in self._shared:
+                index = self.values.threads.block, *index
             word = self.values.function(f"word of {array}", type_, *index)
             if isinstance(word, Number):
                 (name,) = word.symbols
@@ -378,7 +397,8 @@ class Walk:
             env[name] = self.space.chosen(test, *held)
 
     def _type(self, name: str) -> Type:
-        return self.lowered.variables[name]
+        array = array_of(name)
+        return self.lowered.arrays[array] if array else self.lowered.variables[name]
 
     def _joined(self, path: Truth, env: Env, more: Truth, its: Env) -> Truth:
         """Let further threads come to here with their variables."""
@@ -433,6 +453,8 @@ class Walk:
         for each in statements(body):
             if isinstance(each, ir.Forget):
                 changed |= set(each.names)
+            if isinstance(each, ir.RegisterWrite | ir.Access):
+                changed |= {name for name in env if array_of(name) == each.array}
         entry = dict(env)
         known = {
             name: self.space.origin(env[name]) if name in env else Origin() for name in changed
@@ -491,7 +513,7 @@ class Walk:
                 continue
             own = known[name]
             origin = Origin(own.level, own.loops | loops, own.data)
-            value = self.values.fresh(name, self.lowered.variables[name], origin)
+            value = self.values.fresh(name, self._type(name), origin)
             head.env[name] = head.symbols[name] = value
         if isinstance(one, ir.For):
             start, step_by = (self._of(part, entry, never()) for part in (one.start, one.step))
@@ -617,16 +639,26 @@ class Walk:
             path = self._joined(path, env, here, its)
         return path
 
-    def _candidates(self, one: ir.While | ir.For, entry: Env, head: _Head) -> Iterator[Candidate]:
+    def _candidates(
+        self,
+        one: ir.While | ir.For,
+        loop: Loop,
+        entry: Env,
+        head: _Head,
+        ends: list[tuple[Truth, Env]],
+    ) -> Iterator[Candidate]:
         """Conditions that may hold at the head of each iteration, as functions of variables."""
+        read = carried(one, self.body)
         tests = [*self._tests]
         tests += [each.test for each in statements((one,)) if isinstance(each, ir.If | ir.While)]
         for test in tests:
             used = names([test])
-            if used <= head.env.keys() and used & (head.symbols.keys() | head.steps):
+            held = used & (head.symbols.keys() | head.steps)
+            if used <= head.env.keys() and held and held <= read:
                 yield partial(self._tested, test, True)
                 yield partial(self._tested, test, False)
         whole = [name for name in head.symbols if isinstance(entry.get(name), Number)]
+        whole = [name for name in whole if name in read]
         for name in whole:
             bounds = [(">=", constant(0)), (">=", constant(1))]
             bounds += [("<=", entry[name]), (">=", entry[name])]
@@ -640,6 +672,8 @@ class Walk:
                 yield partial(self._power, name, True)
             for op, bound in bounds:
                 yield partial(self._summed, (name,), op, bound)
+        for name, factor, rest in at_ends(self.space, loop.number, ends, whole):
+            yield partial(self._bounded, name, factor, rest)
         for names_of in combinations(whole, 2):
             total = entry[names_of[0]] + entry[names_of[1]]
             if total.value is not None:
@@ -656,6 +690,11 @@ class Walk:
         if not or_none:
             return is_power
         return z3.Or(is_power, self.space.compared("==", env[name], constant(0)))
+
+    def _bounded(self, name: str, factor: int, rest: Number, env: Env) -> Truth:
+        if name not in env:
+            return never()
+        return self.space.compared(">=", env[name] * constant(factor) + rest, constant(0))
 
     def _summed(self, variables: tuple[str, ...], op: str, bound: Number, env: Env) -> Truth:
         if not env.keys() >= set(variables):
@@ -677,7 +716,7 @@ class Walk:
         if isinstance(one, ir.For):
             first[one.target] = self._of(one.start, entry, never())
         kept: list[tuple[Truth, Candidate]] = []
-        for candidate in self._candidates(one, entry, head):
+        for candidate in self._candidates(one, loop, entry, head, ends):
             at_head = z3.simplify(candidate(head.env))
             if loop.number in self.space.origin(at_head).loops and self.holds(
                 z3.Implies(path, candidate(first))
@@ -705,6 +744,30 @@ class Walk:
                 symbol = self.space.symbols[name]
                 if loop.number in symbol.loops:
                     symbol.facts.append(z3.Implies(path, fact))
+        self._count(loop, entry, head, ends, path)
+
+    def _count(
+        self, loop: Loop, entry: Env, head: _Head, ends: list[tuple[Truth, Env]], path: Truth
+    ) -> None:
+        """Note which variables are x + ck in iteration k, if they are seen not to wrap around."""
+        count = Number({(loop.counter,): 1})
+        for name, symbol in head.symbols.items():
+            first = entry.get(name)
+            values = [env.get(name) for _, env in ends]
+            numbers = [one for one in values if isinstance(one, Number)]
+            if not isinstance(first, Number) or len(numbers) < len(values):
+                continue
+            steps = {unwrapped(self.space, one) - symbol for one in numbers}
+            if len(steps) != 1 or loop.number in self.space.origin(*steps).loops:
+                continue
+            (step,) = steps
+            after = symbol + step
+            if all(
+                self.holds(z3.Implies(here, self.space.compared("==", env[name], after)))
+                for here, env in ends
+            ):
+                fact = self.space.compared("==", symbol, first + step * count)
+                self.space.symbols[symbol.name].facts.append(z3.Implies(path, fact))
 
     def _after(self, one: ir.While | ir.For, loop: Loop, entry: Env, env: Env) -> Env:
         """The variables at the head of the next iteration."""

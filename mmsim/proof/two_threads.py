@@ -21,7 +21,7 @@ import z3
 
 from mmsim.proof.races_bits import OPERATIONS
 from mmsim.proof.races_laws import Laws, of_powers
-from mmsim.proof.races_values import Threads
+from mmsim.proof.races_values import Threads, array_of
 from mmsim.proof.races_walk import Index, Loop, Met, Noted, Parting, Touched, Walk
 from mmsim.proof.whole_numbers import (
     BLOCK,
@@ -215,12 +215,24 @@ class TwoThreads:
             name = (new - seen).pop()
             seen.add(name)
             stem = name.partition("#")[0].removeprefix("word of ")
+            stem = array_of(stem) or stem
             if stem in arrays and "#" in name:
                 found.add(stem)
             elif "#" in name:
                 facts = self.space.symbols[name].facts[:3]
                 new |= {inner for fact in facts for inner in self.space.factors(fact)}
         return " and ".join(sorted(found))
+
+    # Exceptions
+
+    def exceptions(self) -> Iterator[Open]:
+        """Exceptions that may be raised."""
+        for one in self.walk.raised:
+            ask = partial(self.pair(None).ask, [one.path])
+            if ask()[0] != "unsat" and ask(exact=True)[0] != "unsat":
+                of = self.read_from(one.path)
+                why = f"; its test is read from {of}" if of else ""
+                yield Open(at_lines(f"an exception may be raised{why}", one), ask)
 
     # Barriers
 

@@ -12,22 +12,24 @@ from mmsim.model.threads import Shape, launched
 from mmsim.printable import printable
 from mmsim.results.findings import Finding, FindingKind
 
-Property = Literal["race", "index", "barrier", "conflict"]
+Property = Literal["race", "index", "barrier", "exception", "conflict"]
 Answer = Literal["yes", "no", "undecided"]
 
 PROPERTIES: dict[Property, str] = {
     "race": "no data race",
     "index": "no index out of range",
     "barrier": "no divergent barrier",
+    "exception": "no exception",
     "conflict": "no bank conflict at this width",
 }
 """The properties of a program that are proved, in words."""
-MISTAKES: tuple[Property, ...] = ("race", "index", "barrier")
+MISTAKES: tuple[Property, ...] = ("race", "index", "barrier", "exception")
 """The properties without which a program is wrong; a conflict only costs time."""
 AGAINST: dict[Property, tuple[FindingKind, ...]] = {
     "race": ("race", "beside-atomic"),
     "index": ("out-of-range",),
     "barrier": ("barrier",),
+    "exception": ("exception",),
     "conflict": ("conflict",),
 }
 """The kinds of findings that contradict each property."""
@@ -78,18 +80,19 @@ class Verdict:
 class Proof:
     """The verdicts on a program for all sizes and inputs for which the `given` facts hold.
 
-    `race`, `index` and `barrier` are the verdicts on its mistakes. `answer` is "yes" if it is
-    proved to have none, "no" if there is a counterexample to one, else "undecided". `conflict` is
-    the verdict on bank conflicts, which cost time and are no mistakes; None if the machine has no
-    banks.
+    `race`, `index`, `barrier` and `exception` are the verdicts on its mistakes. `answer` is "yes"
+    if it is proved to have none, "no" if there is a counterexample to one, else "undecided".
+    `exception` is None if nothing in the program raises one. `conflict` is the verdict on bank
+    conflicts, which cost time and are no mistakes; None if the machine has no banks.
     """
 
     given: tuple[str, ...]
     verdicts: tuple[Verdict, ...] = field(default=())
 
     def __post_init__(self) -> None:
-        about = tuple(one.property for one in self.verdicts)
-        if about not in (get_args(Property), MISTAKES):
+        about = [one.property for one in self.verdicts]
+        known = [one for one in get_args(Property) if one in about or one in MISTAKES[:3]]
+        if about != known:
             raise ValueError("a proof has a verdict on each property")
         if any((one.answer == "no") != (one.counterexample is not None) for one in self.verdicts):
             raise ValueError("a verdict has a counterexample exactly if it is no")
@@ -116,9 +119,17 @@ class Proof:
         return self.verdicts[2]
 
     @property
+    def exception(self) -> Verdict | None:
+        """The verdict: no exception."""
+        return self._about("exception")
+
+    @property
     def conflict(self) -> Verdict | None:
         """The verdict: no bank conflict at the machine's width."""
-        return self.verdicts[3] if len(self.verdicts) > 3 else None
+        return self._about("conflict")
+
+    def _about(self, what: Property) -> Verdict | None:
+        return next((one for one in self.verdicts if one.property == what), None)
 
     def __str__(self) -> str:
         facts = ", ".join(map(printable, self.given))

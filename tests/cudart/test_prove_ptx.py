@@ -52,9 +52,29 @@ def test_a_guarded_kernel_is_proved_for_all_sizes():
     assert proved("add", np.zeros(128, np.int32), 128, given=facts).answer == "yes"
 
 
-def test_without_the_fact_the_index_is_undecided():
+def test_without_the_fact_a_launch_with_a_smaller_array_contradicts():
     found = proved("add", np.zeros(128, np.int32), 128, given="threads < 2**31")
-    assert (found.race.answer, found.index.answer) == ("yes", "undecided")
+    assert (found.race.answer, found.index.answer) == ("yes", "no")
+    example = found.index.counterexample
+    assert len(example.arrays["argument_1"]) < example.numbers["argument_2"]
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.float64])
+def test_facts_count_the_elements_of_the_argument(dtype):
+    array = np.zeros(512, np.uint8).view(dtype)
+    whole = ["threads < 2**31", f"4 * argument_2 == {array.itemsize} * argument_1.size"]
+    assert proved("add", array, 128, given=whole).answer == "yes"
+    more = ["threads < 2**31", f"4 * argument_2 <= {array.itemsize} * argument_1.size + 4"]
+    found = proved("add", array, 128, given=more).index
+    assert found.answer == "no"
+    assert found.counterexample.arrays["argument_1"].dtype == dtype
+
+
+def test_a_fact_about_words_of_another_size_says_nothing():
+    array = np.zeros(256, np.int16)
+    facts = ["argument_1.size == 2 * argument_2", "threads < 2**31"]
+    words = "all(x < 1 for x in argument_1)"
+    assert proved("add", array, 128, given=[*facts, words]).answer == "yes"
 
 
 def test_a_variable_of_the_module_has_its_size():

@@ -3,7 +3,7 @@
 import pytest
 
 from mmsim.api.binding import bind
-from mmsim.results.proved import AGAINST
+from mmsim.results.proved import AGAINST, MISTAKES
 from tests.kit.planted import PAIRS
 
 pytest.importorskip("z3", reason="proofs need z3-solver")
@@ -36,13 +36,13 @@ def questions(one):
 
 @pytest.mark.parametrize("pair", ABOUT, ids=lambda pair: pair.name)
 def test_a_bug_is_not_proved_to_be_absent(pair):
-    opened = questions(pair.bug).open
+    opened = questions(pair.bug)
     for found in pair.finds:
         if found.kind in PROPERTY:
-            assert opened[PROPERTY[found.kind]]
+            assert opened.open(PROPERTY[found.kind])
 
 
 @pytest.mark.long
 def test_most_twins_are_proved():
-    proved = [pair.name for pair in PAIRS if not any(questions(pair.twin).open.values())]
+    proved = [pair.name for pair in PAIRS if not any(map(questions(pair.twin).open, MISTAKES))]
     assert len(proved) >= 125, sorted({pair.name for pair in PAIRS} - set(proved))

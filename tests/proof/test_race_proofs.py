@@ -329,7 +329,7 @@ def test_a_counterexample_that_shows_nothing_is_followed_by_one_of_other_sizes()
 
     launch = bind(HMM, add, (words(3), words(3), words(3)), (32, 8, None), "asynchronous", 10**6)
     questions = Questions(launch, (), None, False)
-    sizes = [one.sizes[:2] for one in questions.examples(questions.open["index"])]
+    sizes = [one.sizes[:2] for one in questions.examples(questions.open("index"))]
     assert len(set(sizes)) > 3
     assert max(map(sizes.count, sizes)) == 2  # with arrays of zeros, and filled
 

@@ -46,8 +46,8 @@ def test_what_is_found_is_not_proved_to_be_absent(case):
 
     launch = bind(machine, case.program, args, sizes, "asynchronous", 3000)
     facts = own_sizes(launch, sizes[2])
-    opened = Questions(launch, facts, sizes[2], sizes[1] is None).open
+    opened = Questions(launch, facts, sizes[2], sizes[1] is None)
     for about in MISTAKES:
-        assert opened[about] or not any(one.kind in AGAINST[about] for one in report.findings)
+        assert opened.open(about) or not any(one.kind in AGAINST[about] for one in report.findings)
     if bank_conflicts(launch):
         assert Questions(launch, facts, sizes[2], sizes[1] is None).conflicts()
