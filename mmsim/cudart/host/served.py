@@ -23,6 +23,7 @@ from mmsim.cuda.machines import Clock
 from mmsim.cudart.host.device_memory import DeviceMemory
 from mmsim.cudart.host.loaded import LoadedModule
 from mmsim.cudart.host.protocol import Error, Fields, LaunchRequest, Request, received, reply
+from mmsim.cudart.host.repeats import Repeats
 from mmsim.errors import LanguageError, LaunchError, MMSimError, ProgramError, RaisedError
 from mmsim.host.free_memory import available
 
@@ -40,6 +41,8 @@ RAISED = {
 """Parts of the messages of kernels that stop, and CUDA's errors for them."""
 POINTER = 8
 """The bytes of a pointer."""
+KEPT = 16
+"""This part of the memory that is free here holds what launches did, for equal ones."""
 HALF_MEMORY = 2
 """The device has half of the memory that is free here: a launch copies its arrays."""
 
@@ -54,6 +57,7 @@ class Served:
     def __init__(self) -> None:
         self.failed = self.is_used = False
         self._memory = DeviceMemory()
+        self._repeats = Repeats((available() or LEAST_MEMORY) // KEPT)
         self._modules: list[LoadedModule] = []
         self._answers: Mapping[Request, Callable[[bytes], tuple[Error, bytes]]] = {
             Request.HELLO: self._hello,
@@ -140,7 +144,8 @@ class Served:
             asked.grid, asked.block, asked.shared_bytes, most, asked.most_dynamic
         )
         try:
-            launch(module.program(asked.kernel, asked.shared_bytes), asked.args, configuration)
+            program = module.program(asked.kernel, asked.shared_bytes)
+            launch(program, asked.args, configuration, self._repeats.run)
         except ProgramError as error:
             if error_of(error) == Error.ILLEGAL_ADDRESS:
                 self._hint(asked)
