@@ -77,6 +77,10 @@ def test_streams_and_events_have_the_time_of_the_model(run):
         ("managed.cu", ["1000000000000 1000198009801 1"]),
         ("pitched.cu", ["transposed, 48, 12"]),
         ("pointers.cu", ["10 15 20", "10"]),
+        (
+            "graphs.cu",
+            ["0 1 1 4", "33 3", "1005 1007 1005", "cudaSuccess cudaErrorGraphExecUpdateFailure"],
+        ),
         ("cooperative.cu", ["1 100 44", "cudaErrorCooperativeLaunchTooLarge"]),
         (
             "templates.cu",
