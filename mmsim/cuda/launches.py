@@ -122,6 +122,8 @@ def launch(
             raise of_kernel(error, cast(FunctionType, kernel.function), configuration) from error
         raise
     special.store(run.arrays)
+    if run.text:
+        print(run.text, end="", flush=True)
     for action in afterwards:
         action()
     machine = machines.current()

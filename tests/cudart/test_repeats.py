@@ -27,7 +27,7 @@ def ran(monkeypatch):
 
 
 def launches(kept, *, number=1, a=None, asked=ASKED):
-    """Launch the kernel of a program until it does what it did; return what it left and its time."""
+    """Launch the kernel four times; return what it left and its time each time."""
     program = launches.program
     b = np.zeros(4, np.int64)
     found = []

@@ -43,8 +43,9 @@ class Specialized(NamedTuple):
     def store(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Copy a run's results into the arrays that the launch got."""
         for parameter, value in zip(self.program.code.parameters, self.given, strict=True):
-            if value is not None and value.flags.writeable:
-                np.copyto(value, arrays[parameter.name].view(value.dtype).reshape(value.shape))
+            found = arrays.get(parameter.name)  # there is none of an array that is not used
+            if found is not None and value is not None and value.flags.writeable:
+                np.copyto(value, found.view(value.dtype).reshape(value.shape))
 
 
 class PtxProgram(Program):

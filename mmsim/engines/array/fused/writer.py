@@ -179,6 +179,8 @@ class _Writer(Accesses):
         assigned = self.lanes.assigned
         match statement:
             case ir.Assign(target, value):
+                if statement.text is not None:
+                    raise CannotFuse("it writes texts")
                 self._assign(target, value)
             case ir.Load(target, array, index):
                 self._load(statement.site, array, index, target)
