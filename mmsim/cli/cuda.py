@@ -25,7 +25,7 @@ ABOUT = {
     "CUDA C++ with mmsim in the place of a GPU, and print for each of its kernels the launches, "
     "threads, time units, stages and wasted stages. Options stand before the program's name; what "
     "follows it is passed to the program. A program of CUDA C++ is one or more files for nvcc, the "
-    "first one a .cu, or what nvcc -cudart shared made of them."
+    "first one a .cu or .cpp, or what nvcc -cudart shared made of them."
 }
 
 

@@ -318,6 +318,7 @@ def test_files_of_programs(tmp_path):
     (tmp_path / "script.py").write_text("")
     (tmp_path / "program").write_bytes(b"\x7fELF...")
     assert programs.is_program("a.cu")
+    assert programs.is_program("a.cpp")
     assert programs.is_program(str(tmp_path / "program"))
     assert not programs.is_program(str(tmp_path / "script.py"))
     assert not programs.is_program(str(tmp_path / "none"))

@@ -81,6 +81,8 @@ def test_streams_and_events_have_the_time_of_the_model(run):
             "graphs.cu",
             ["0 1 1 4", "33 3", "1005 1007 1005", "cudaSuccess cudaErrorGraphExecUpdateFailure"],
         ),
+        ("device.cpp", ["cudaSuccess 9 32"]),
+        ("printing.cu", ["before", "thread 0 of 2: -0.5", "thread 1 of 2: 0.5", "after"]),
         ("cooperative.cu", ["1 100 44", "cudaErrorCooperativeLaunchTooLarge"]),
         (
             "templates.cu",

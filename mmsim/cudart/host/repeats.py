@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.api.result import Run
 from mmsim.cuda.launches import Configuration, run_kernel
 from mmsim.frontend.program import Program
-from mmsim.results import Run
 
 Call = tuple[Program, Configuration]
 MANY = 1 << 12
@@ -79,7 +79,8 @@ def _digest(args: tuple[Any, ...]) -> bytes:
     found = hashlib.sha256()
     for value in args:
         if isinstance(value, np.ndarray):
-            found.update(np.ascontiguousarray(value).view(np.uint8))
+            found.update(f"{value.dtype}{value.shape}".encode())
+            found.update(np.ascontiguousarray(value).data)
         else:
             found.update(repr(value).encode())
     return found.digest()
