@@ -119,17 +119,19 @@ API(cudaGraphAddChildGraphNode, cudaGraphNode_t *made, cudaGraph_t graph,
   return add_node(made, graph, after, count, cudaGraphNodeTypeGraph,
                   [=] { return run_steps(steps); });
 }
-// The memory of a graph is there from the making of its node on, and until cudaFree.
+// The memory of a graph is there from the making of its node on. A launch of the graph gives back
+// what was freed since, at the same address.
 API(cudaGraphAddMemAllocNode, cudaGraphNode_t *made, cudaGraph_t graph,
     const cudaGraphNode_t *after, size_t count, struct cudaMemAllocNodeParams *asked) {
   cudaError_t error = cudaMalloc(&asked->dptr, asked->bytesize);
   if (error != cudaSuccess) return error;
   return add_node(made, graph, after, count, cudaGraphNodeTypeMemAlloc,
-                  [] { return cudaSuccess; });
+                  again(asked->dptr, asked->bytesize));
 }
 API(cudaGraphAddMemFreeNode, cudaGraphNode_t *made, cudaGraph_t graph,
-    const cudaGraphNode_t *after, size_t count, void *) {
-  return add_node(made, graph, after, count, cudaGraphNodeTypeMemFree, [] { return cudaSuccess; });
+    const cudaGraphNode_t *after, size_t count, void *pointer) {
+  return add_node(made, graph, after, count, cudaGraphNodeTypeMemFree,
+                  [=] { return cudaFree(pointer); });
 }
 API(cudaDeviceGraphMemTrim, int) {
   BEGIN;

@@ -278,6 +278,20 @@ cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type) {
   return ask(ALLOCATION, message);
 }
 
+// The work of having an allocation: after it was freed, at the same address again.
+Work again(void *pointer, size_t bytes) {
+  return [=]() -> cudaError_t {
+    State &own = state();
+    std::lock_guard<std::recursive_mutex> lock(own.mutex);
+    if (!bytes || own.blocks.count(uintptr_t(pointer))) return cudaSuccess;
+    own.blocks[uintptr_t(pointer)] = {bytes, cudaMemoryTypeDevice};
+    own.used += bytes;
+    Message message;
+    message << uint64_t(uintptr_t(pointer)) << uint64_t(bytes);
+    return ask(ALLOCATION, message);
+  };
+}
+
 cudaError_t release(void *pointer, const char *function) {
   State &own = state();
   if (!pointer) return cudaSuccess;
@@ -373,11 +387,13 @@ API(cudaMalloc, void **pointer, size_t bytes) {
   WAIT;
   return done(allocate(pointer, bytes, cudaMemoryTypeDevice));
 }
-API(cudaMallocAsync, void **pointer, size_t bytes, cudaStream_t) {
-  return cudaMalloc(pointer, bytes);
+API(cudaMallocAsync, void **pointer, size_t bytes, cudaStream_t stream) {
+  cudaError_t error = cudaMalloc(pointer, bytes);
+  if (error != cudaSuccess) return error;
+  return ordered(stream, cudaGraphNodeTypeMemAlloc, again(*pointer, bytes));
 }
-API(cudaMallocFromPoolAsync, void **pointer, size_t bytes, cudaMemPool_t, cudaStream_t) {
-  return cudaMalloc(pointer, bytes);
+API(cudaMallocFromPoolAsync, void **pointer, size_t bytes, cudaMemPool_t, cudaStream_t stream) {
+  return cudaMallocAsync(pointer, bytes, stream);
 }
 API(cudaMallocManaged, void **pointer, size_t bytes, unsigned int) {
   WAIT;
@@ -408,9 +424,10 @@ API(cudaFree, void *pointer) {
   return done(release(pointer, "cudaFree"));
 }
 API(cudaFreeAsync, void *pointer, cudaStream_t stream) {
-  WAIT;
-  if (captured(stream)) return cudaSuccess;  // the memory of a graph stays for its next launch
-  return done(release(pointer, "cudaFreeAsync"));
+  return ordered(stream, cudaGraphNodeTypeMemFree, [=] {
+    WAIT;
+    return done(release(pointer, "cudaFreeAsync"));
+  });
 }
 API(cudaFreeHost, void *pointer) {
   WAIT;
