@@ -126,8 +126,8 @@ class _Supposing:
 
     def check(self, test: ir.Expr, place: Place) -> ir.Stmt:
         """The check that a thread's test agrees with that of the first one."""
-        both = (ir.Unary("int64", one, place) for one in (test, self.first(test)))
-        agrees = ir.Unary("int64", ir.Compare("==", *both, place), place)
+        own, first = (ir.Unary("int64", one, place) for one in (test, self.first(test)))
+        agrees = ir.Unary("int64", ir.Compare("==", own, first, place), place)
         return ir.Assign(CHECKED, ir.Unary("divisor", agrees, place), place)
 
 
