@@ -84,3 +84,33 @@ def test_an_array_that_the_kernel_does_not_use_stays():
     out = np.arange(3, dtype=np.int32)
     mm.RawModule(code=code).get_function("nothing")(1, 1, (out,))
     assert out.tolist() == [0, 1, 2]
+
+
+def test_a_struct_that_is_read_at_a_computed_place():
+    code = """
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .visible .entry pick(.param .align 4 .b8 table[20], .param .u64 out) {
+        .reg .b32 %r<5>;
+        .reg .b64 %rd<6>;
+        ld.param.u64 %rd1, [out];
+        mov.b64 %rd2, table;
+        mov.u32 %r1, %tid.x;
+        mul.wide.u32 %rd3, %r1, 4;
+        add.s64 %rd4, %rd2, %rd3;
+        ld.param.u32 %r2, [%rd4];
+        ld.param.u32 %r3, [table+16];
+        add.u32 %r2, %r2, %r3;
+        add.s64 %rd5, %rd1, %rd3;
+        st.global.u32 [%rd5], %r2;
+        ret;
+    }
+    """
+    kernel = mm.RawModule(code=code).get_function("pick")
+    out = np.zeros(4, np.int32)
+    for first in (0, 7):
+        table = np.arange(first, first + 5, dtype=np.int32)
+        kernel(1, 4, (table.tobytes(), out))
+        assert out.tolist() == (table[:4] + first + 4).tolist()
+    assert [one.array for one in kernel.last.accesses] == ["argument_1", "argument_2"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -14,10 +15,18 @@ from mmsim.errors import LaunchError, MMSimError, Place, shown
 from mmsim.frontend.program import Program
 from mmsim.frontend.ptx.arrays import BYTES, Array
 from mmsim.frontend.ptx.cpp import Places
-from mmsim.frontend.ptx.flat import codes_of, flattened, linked
+from mmsim.frontend.ptx.flat import Flat, codes_of, flattened, linked
 from mmsim.frontend.ptx.lowering import Lowering
 from mmsim.frontend.ptx.mangled import plain_name
-from mmsim.frontend.ptx.module import Function, Module, Variable
+from mmsim.frontend.ptx.module import (
+    Address,
+    Function,
+    Instruction,
+    Module,
+    Register,
+    Symbol,
+    Variable,
+)
 from mmsim.frontend.python.scope import number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
@@ -149,6 +158,12 @@ class PtxProgram(Program):
         }
         every |= flat.variables
         slots = Slots(binding, arrays)
+        for parameter in indexed(flat, kernel):
+            plain = slots.name_of(parameter)
+            own = _unique(plain, {*arrays, *slots.names()} - {plain})
+            arrays[own] = Array(own, "const", APART * (len(arrays) + 1))
+            variables[parameter] = own
+            slots.add_struct(own, parameter)
         for name, variable in every.items():
             plain = re.sub(r"\W", "_", plain_name(name))
             own = _unique(plain, {*arrays, *slots.names()})
@@ -345,6 +360,15 @@ class Slots:
         self._offsets: dict[str, tuple[str, int]] = {}
         self._dtypes: dict[str, Type] = {}
         self._variables: dict[str, Variable] = {}
+        self._structs: dict[str, str] = {}
+
+    def add_struct(self, name: str, parameter: str) -> None:
+        """Take a struct among the parameters as an array of that name."""
+        self._structs[name] = parameter
+
+    def name_of(self, parameter: str) -> str:
+        """The name of an argument."""
+        return self._names[parameter]
 
     def add(self, name: str, variable: Variable) -> None:
         """Take a variable of the module as an array of that name."""
@@ -422,7 +446,7 @@ class Slots:
             type_ = own.dtype if use == "array" and not raw else None
             shape = own.shape if use == "array" and not raw else None
             yield ir.Parameter(array.name, use, None, place, type_, shape)
-        for name in self._variables.keys() & used.keys():
+        for name in (self._variables.keys() | self._structs.keys()) & used.keys():
             self._dtypes[name] = used[name].dtype
             yield ir.Parameter(name, "array", None, place)
         for name in (*self._loaded, *self._offsets):
@@ -436,6 +460,11 @@ class Slots:
         for name in names:
             if name in self._variables:
                 found.append(bytes_of(self._variables[name], memory).view(self._dtypes[name]))
+                continue
+            if name in self._structs:
+                held = binding.structs[self._structs[name]]
+                padded = np.frombuffer(held + bytes(-len(held) % WIDEST), np.uint8)
+                found.append(padded.view(self._dtypes[name]))
                 continue
             if name in binding.own:
                 flat = self._whole(name, binding).reshape(-1)
@@ -452,6 +481,25 @@ class Slots:
             kind = "f" if type_[0] == "f" and len(part) > 2 else "i"
             found.append(np.frombuffer(part, f"{kind}{len(part)}")[0].item())
         return tuple(found)
+
+
+def indexed(flat: Flat, kernel: Function) -> list[str]:
+    """The structs among the parameters that a kernel reads at places which it computes.
+
+    Such a read becomes one of constant memory.
+    """
+    values = {
+        operand.name
+        for one in flat.body
+        if isinstance(one, Instruction)
+        for operand in one.operands
+        if isinstance(operand, Symbol)
+    }
+    for number, one in enumerate(flat.body):
+        if isinstance(one, Instruction) and one.name[:2] == ("ld", "param"):
+            if any(isinstance(x, Address) and isinstance(x.base, Register) for x in one.operands):
+                flat.body[number] = replace(one, name=("ld", "const", *one.name[2:]))
+    return [one.name for one in kernel.parameters if one.is_array and one.name in values]
 
 
 def bytes_of(variable: Variable, memory: dict[str, npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
