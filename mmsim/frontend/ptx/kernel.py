@@ -495,10 +495,14 @@ def indexed(flat: Flat, kernel: Function) -> list[str]:
         for operand in one.operands
         if isinstance(operand, Symbol)
     }
-    for number, one in enumerate(flat.body):
-        if isinstance(one, Instruction) and one.name[:2] == ("ld", "param"):
-            if any(isinstance(x, Address) and isinstance(x.base, Register) for x in one.operands):
-                flat.body[number] = replace(one, name=("ld", "const", *one.name[2:]))
+    flat.body = [
+        replace(one, name=("ld", "const", *one.name[2:]))
+        if isinstance(one, Instruction)
+        and one.name[:2] == ("ld", "param")
+        and any(isinstance(x, Address) and isinstance(x.base, Register) for x in one.operands)
+        else one
+        for one in flat.body
+    ]
     return [one.name for one in kernel.parameters if one.is_array and one.name in values]
 
 
