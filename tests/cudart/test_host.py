@@ -302,6 +302,9 @@ def test_variables_are_no_allocations_too_many(module, device):
     words(device, BASE + 512)[1] = 9
     start(module, "follow", BASE, BASE + 8, threads=1)
     assert words(device, BASE)[2] == 9
+    module._addresses |= {f"own_{one.address}": one.address for one in device.live()}
+    start(module, "follow", BASE, BASE + 16, threads=1)
+    assert words(device, BASE)[4] == 9
 
 
 def test_an_argument_that_points_into_freed_memory(module, device):

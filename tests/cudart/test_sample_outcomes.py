@@ -25,12 +25,10 @@ def test_each_sample_is_tried_or_left_out_once():
 
 
 def test_a_sample_that_does_not_succeed_has_a_reason_and_no_other_has_one():
-    assert {*VERDICTS} <= {"success", "waived", "too long", "failure"}
+    assert {*VERDICTS} <= {"success", "waived", "stopped", "failure"}
     for one in SAMPLES:
         assert (one["verdict"] == "success") == (not one["why"]), one["name"]
-        assert (one["verdict"] == "too long") == (one["seconds"] is None), one["name"]
-        if one["seconds"] is not None:
-            assert one["seconds"] < DATA["made"]["limit"], one["name"]
+        assert 0 <= one["seconds"] < 600, one["name"]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +37,7 @@ def test_a_sample_that_does_not_succeed_has_a_reason_and_no_other_has_one():
         ("tried", len(SAMPLES)),
         ("end with their own success", VERDICTS["success"]),
         ("end because the device lacks what they need", VERDICTS["waived"]),
-        ("take longer", VERDICTS["too long"]),
+        ("were stopped before their end", VERDICTS["stopped"]),
         ("fail", VERDICTS["failure"]),
     ],
 )
