@@ -114,3 +114,49 @@ def test_a_struct_that_is_read_at_a_computed_place():
         kernel(1, 4, (table.tobytes(), out))
         assert out.tolist() == (table[:4] + first + 4).tolist()
     assert [one.array for one in kernel.last.accesses] == ["argument_1", "argument_2"]
+
+
+UNSET = """
+    .version 8.0
+    .target sm_80
+    .address_size 64
+    .visible .entry copies(.param .u64 out) {
+        .reg .pred %p<2>;
+        .reg .b32 %r<5>;
+        .reg .b64 %rd<4>;
+        ld.param.u64 %rd1, [out];
+        mov.u32 %r1, %tid.x;
+        setp.gt.u32 %p1, %r1, 1;
+        @%p1 bra SKIP;
+        mov.u32 %r2, 7;
+    SKIP:
+        mov.b32 %r3, %r2;
+        mov.u32 %r4, %r1;
+        @%p1 bra STORE;
+        add.u32 %r4, %r3, %r1;
+    STORE:
+        mul.wide.u32 %rd2, %r1, 4;
+        add.s64 %rd3, %rd1, %rd2;
+        st.global.u32 [%rd3], %r4;
+        ret;
+    }
+    """
+
+
+def test_a_register_that_is_only_copied_may_be_unset():
+    out = np.zeros(4, np.int32)
+    mm.RawModule(code=UNSET).get_function("copies")(1, 4, (out,))
+    assert out.tolist() == [7, 8, 2, 3]
+
+
+def test_a_register_that_is_only_stored_may_be_unset():
+    out = np.full(4, 9, np.int32)
+    code = UNSET.replace("st.global.u32 [%rd3], %r4", "st.global.u32 [%rd3], %r2")
+    mm.RawModule(code=code).get_function("copies")(1, 4, (out,))
+    assert out.tolist() == [7, 7, 0, 0]
+
+
+def test_an_unset_register_that_is_used_is_an_error():
+    code = UNSET.replace("mov.b32 %r3, %r2", "add.u32 %r3, %r2, 1")
+    with pytest.raises(mm.MMSimError, match="it has none yet"):
+        mm.RawModule(code=code).get_function("copies")(1, 4, (np.zeros(4, np.int32),))

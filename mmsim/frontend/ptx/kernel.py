@@ -14,6 +14,7 @@ import numpy.typing as npt
 from mmsim.errors import LaunchError, MMSimError, Place, shown
 from mmsim.frontend.program import Program
 from mmsim.frontend.ptx.arrays import BYTES, Array
+from mmsim.frontend.ptx.copies import copied_first
 from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.flat import Flat, codes_of, flattened, linked
 from mmsim.frontend.ptx.lowering import Lowering
@@ -184,6 +185,13 @@ class PtxProgram(Program):
             base[variable.space] = at + self._bytes(variable)
         lowering = Lowering(flat, arrays, variables, slots, self._places, kernel.where)
         body = lowering.body()
+        copied = copied_first(body)
+        zeros = (
+            ir.Assign(variable, ir.Unary(lowering.held(register), ir.Const(0), place), place)
+            for register, variable in lowering.names.items()
+            if variable in copied
+        )
+        body = (*zeros, *body)
         self._goes_anywhere = lowering.goes_anywhere
         used = {array.name: array for array in arrays.values() if array.uses}
         local_arrays = tuple(
