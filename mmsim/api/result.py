@@ -76,6 +76,8 @@ class Run(Saved, run.Run):
     cache
         The use of the cache and of memory on a `Cached` machine: a `CacheRow` for each source line,
         array and kind of access to the global memory. Empty on any other machine.
+    text
+        What the kernels wrote by `printf` of CUDA C++, in order.
     registers
         The registers that a thread needs (`Registers`), the most of several launches. None in a run
         that an earlier mmsim saved without them.

@@ -15,7 +15,7 @@ from mmsim.cli.output import add_targets, complain, save_text, show
 from mmsim.model.byte_banks import BANK_BYTES
 
 NONE = "no launch was simulated"
-OWN = {"--check", "--lenient", "--json", "--html", "--machine"}
+OWN = {"--check", "--lenient", "--profile", "--json", "--html", "--machine"}
 OWN |= {f"--{name.replace('_', '-')}" for name in machine.OPTIONS}
 """The options of the command itself."""
 
@@ -25,7 +25,7 @@ ABOUT = {
     "CUDA C++ with mmsim in the place of a GPU, and print for each of its kernels the launches, "
     "threads, time units, stages and wasted stages. Options stand before the program's name; what "
     "follows it is passed to the program. A program of CUDA C++ is one or more files for nvcc, the "
-    "first one a .cu, or what nvcc -cudart shared made of them."
+    "first one a .cu or .cpp, or what nvcc -cudart shared made of them."
 }
 
 
@@ -59,6 +59,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true", help=check)
     lenient = "go on with some mistakes as a card does, with a warning for each"
     parser.add_argument("--lenient", action="store_true", help=lenient)
+    costs = "print the cost of each line in the first launch of each kernel"
+    parser.add_argument("--profile", action="store_true", help=costs)
     page = "save a page: the table, and for each kernel its source with costs and the player of "
     page += "its first launch, if that is small"
     add_targets(parser, json="save the table as JSON", html=page)
@@ -100,6 +102,8 @@ def command(arguments: argparse.Namespace) -> int:
     finally:
         show(*(map(rich_table, report.tables()) if report.kernels else [NONE]))
         show(*report.verdicts(), soft_wrap=True)
+        if arguments.profile:
+            show(*report.profiles())
         save_text(arguments.json, report.to_json)
         save_text(arguments.html, report.to_html)
         if arguments.html is not None:

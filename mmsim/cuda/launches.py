@@ -94,10 +94,19 @@ class Configuration:
     most_shared: int = Device.MAX_SHARED_MEMORY_PER_BLOCK
 
 
-def launch(kernel: Late, args: tuple[Any, ...], configuration: Configuration) -> Launched:
+Runner = Callable[[Program, tuple[Any, ...], Configuration], Run]
+
+
+def launch(
+    kernel: Late,
+    args: tuple[Any, ...],
+    configuration: Configuration,
+    runner: Runner | None = None,
+) -> Launched:
     """Launch a kernel; the arguments have its writes afterwards.
 
-    `kernel` is a front end's form of it: a program for each kind of arguments.
+    `kernel` is a front end's form of it: a program for each kind of arguments. The `runner` runs
+    it, `run_kernel` by default.
     """
     afterwards: Afterwards = []
     given = tuple(prepared(value, afterwards) for value in args)
@@ -107,12 +116,14 @@ def launch(kernel: Late, args: tuple[Any, ...], configuration: Configuration) ->
     _refuse_read_only(special.program, special.args)
     before = _copied(special.args)
     try:
-        run = _run(special.program, special.args, configuration)
+        run = (runner or run_kernel)(special.program, special.args, configuration)
     except RaisedError as error:
         if isinstance(kernel, NumbaProgram):
             raise of_kernel(error, cast(FunctionType, kernel.function), configuration) from error
         raise
     special.store(run.arrays)
+    if run.text:
+        print(run.text, end="", flush=True)
     for action in afterwards:
         action()
     machine = machines.current()
@@ -224,7 +235,7 @@ def size_of(local: ir.LocalArray) -> int:
     return math.prod(extent for extent in extents if isinstance(extent, int))
 
 
-def _run(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
+def run_kernel(program: Program, args: tuple[Any, ...], asked: Configuration) -> Run:
     """Run it on the machine in use; an index out of range is an `IndexError` too.
 
     An error names thread and block in the kernel's way.

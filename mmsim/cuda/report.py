@@ -16,7 +16,7 @@ from mmsim.cuda.launches import Launched, history
 from mmsim.cuda.stepping import player
 from mmsim.errors import MMSimError
 from mmsim.printable import counted, printable
-from mmsim.results import Finding
+from mmsim.results import Finding, Profile
 from mmsim.results.findings import merge
 from mmsim.results.report import looked_for
 from mmsim.view import html
@@ -184,6 +184,10 @@ class Report:
         if not (history.check and self.kernels):
             return []
         return [*map(self._costs_and_findings, self.kernels), SCOPE]
+
+    def profiles(self) -> list[Profile]:
+        """The cost of each line in the first launch of each kernel."""
+        return [kept.first.run.profile() for kept in self._kept.values()]
 
     def to_json(self) -> str:
         """All rows with their verdicts, and the findings as text."""

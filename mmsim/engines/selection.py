@@ -9,6 +9,8 @@ from mmsim.model.machines import Engine, Machine
 from mmsim.results.run import Run
 
 default_engine: Engine = "array"
+FEW = 1 << 12
+"""The most threads whose texts are written in the order of the model's time."""
 
 
 def launch(bound: Launch, engine: Engine | None, trace: bool | None, check: bool) -> Run:
@@ -23,7 +25,8 @@ def launch(bound: Launch, engine: Engine | None, trace: bool | None, check: bool
     if recording and engine == "array":
         raise LaunchError("the array engine has no trace; take engine='events' for one")
     try:
-        if recording or (engine or default_engine) == "events" or bound.ordered:
+        in_order = bound.writes_text and bound.grid.threads <= FEW and engine is None
+        if recording or (engine or default_engine) == "events" or bound.ordered or in_order:
             from mmsim.engines.events import engine as events  # loads SimPy
 
             return events.run(bound, recording, checking)

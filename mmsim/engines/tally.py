@@ -129,6 +129,7 @@ def result(
         engine=engine,
         time=time,
         arrays=launch.results(),
+        text="".join(launch.texts),
         accesses=accesses,
         rounds=rounds,
         sources=launch.code.sources,

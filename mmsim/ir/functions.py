@@ -102,13 +102,30 @@ def _fused_doubles(x: Array, y: Array, z: Array) -> Array:
     return np.asarray(total + _oddly(*_sum(rest, more)))
 
 
+LOST = 29
+"""The last bits of a double that a float doesn't have."""
+
+
+def _in_single(x: Array, y: Array) -> Array:
+    """The float nearest to a sum of doubles: the double is rounded again, if that is the same.
+
+    It is, unless the double lies in the middle of two floats. Among small floats other bits say so.
+    """
+    total = np.asarray(x + y)
+    bits = total.view(np.int64) & ((1 << LOST) - 1)
+    doubtful = (bits == 1 << (LOST - 1)) | ((np.abs(total) < 2.0**-126) & (total != 0))
+    if doubtful.any():
+        total[doubtful] = _oddly(*_sum(x[doubtful], y[doubtful]))
+    return total.astype(np.float32)
+
+
 def fma(x: Array, y: Array, z: Array) -> Array:
     """x * y + z, rounded once."""
     dtype = np.asarray(x).dtype
     x, y, z = np.broadcast_arrays(*(np.asarray(one, np.float64) for one in (x, y, z)))
     product = x * y
     if dtype == np.float32:  # the product is exact
-        return _oddly(*_sum(product, z)).astype(dtype)
+        return _in_single(product, z)
     found = np.asarray(product + z)
     sizes = np.abs([x, y, z, product])
     is_zero = np.zeros_like(sizes, np.bool_)

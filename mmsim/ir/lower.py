@@ -51,6 +51,13 @@ class Lowered(Types):
         self.strong = set()
         self._of = Memo(self._find)
 
+    def with_variables(self, more: dict[str, Type]) -> Lowered:
+        """The same program with more variables."""
+        other = copy(self)
+        other.variables = {**self.variables, **more}
+        other._of = Memo(other._find)
+        return other
+
     def with_body(self, body: ir.Block) -> Lowered:
         """The same program with another body, of the same variables."""
         other = copy(self)

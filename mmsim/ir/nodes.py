@@ -256,11 +256,16 @@ class MemoryAccess(Numbered):
 
 @dataclass(frozen=True, slots=True)
 class Assign(Numbered):
-    """target = value."""
+    """target = value.
+
+    If there is a `text`, a thread writes it with the value in the place of its one conversion, as
+    Python's operator % does; True says that what the thread writes at once ends there.
+    """
 
     target: Target
     value: Expr
     place: Place
+    text: tuple[str, bool] | None = field(default=None, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

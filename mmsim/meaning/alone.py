@@ -281,6 +281,8 @@ class Writer:
         """One statement."""
         match one:
             case ir.Assign(target, value):
+                if one.text is not None:
+                    raise Unfit
                 self.add(f"{self.variable(target)} = {self.write(value)}")
             case ir.Load(target, array, index):
                 word = self.read(self.array(array), array, self.place(array, index))

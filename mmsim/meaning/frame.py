@@ -145,7 +145,8 @@ class Frame:
     `changes`, the sequencer says that it is `Spinning`. If it is `lenient`, `unset` collects the
     lanes without a value while a variable is computed; it is None at any other time. `waiting` has
     those that wait for the other part of a branch. `lent` are the arrays for loops of one lane, see
-    `alone`. `clock` gives the time, if the engine knows it while the program runs.
+    `alone`. `clock` gives the time, if the engine knows it while the program runs. `texts`
+    are what the launch has written, `line` by lane what a lane is writing.
     """
 
     lanes: int
@@ -167,6 +168,8 @@ class Frame:
     watched: Callable[[int], None] | None = None
     synced: Callable[[Mask], None] | None = None
     clock: Callable[[], int] | None = None
+    texts: list[str] = field(default_factory=list)
+    line: dict[int, str] = field(default_factory=dict)
     within: tuple[Value, int] = field(init=False)
 
     def __post_init__(self, slots: int) -> None:

@@ -72,6 +72,7 @@ class Launch:
         self.schedule = schedule
         self.placed: frozenset[str] = NONE
         self.left: State | None = None
+        self.texts: list[str] = []
         is_lenient = self.code.arithmetic == "numba" and leniency.is_lenient()
         self.lenient = leniency.Lenient() if is_lenient else None
         self._of_program = memoized(program)
@@ -158,6 +159,14 @@ class Launch:
         return self.once("barrier of the grid", lambda: "grid" in scopes)
 
     @property
+    def writes_text(self) -> bool:
+        """Return whether the program writes texts."""
+        every = statements(self.code.body)
+        return self.once(
+            "texts", lambda: any(isinstance(one, ir.Assign) and one.text for one in every)
+        )
+
+    @property
     def in_phases(self) -> bool:
         """Return whether barriers of the grid part the asynchronous schedule: nothing is left over.
 
@@ -172,7 +181,7 @@ class Launch:
         With `changes` of memory, the sequencer says if it repeats a loop forever.
         """
         frame = self.meaning.frame(self.grid, warp)
-        frame.changes, frame.lenient = changes, self.lenient
+        frame.changes, frame.lenient, frame.texts = changes, self.lenient, self.texts
         if self.placed:
             frame.offsets = self.offsets
         return frame
@@ -292,7 +301,8 @@ class Launch:
         return self.once(key, lambda: order_matters(code.body, types))
 
     def rewind(self) -> None:
-        """Let all arrays hold their first contents again."""
+        """Let all arrays hold their first contents again, and forget what was written."""
+        self.texts.clear()
         for array in self.arrays.values():
             array.rewind()
 

@@ -229,8 +229,10 @@ class Meaning(Evaluator):
     def _statement(self, statement: ir.Stmt, is_last: bool = False) -> Local | Access | Nested:
         is_last = is_last and any(isinstance(one, ir.Barrier) for one in statements((statement,)))
         match statement:
-            case ir.Assign():
+            case ir.Assign(text=None):
                 return Local(self._assign(statement))
+            case ir.Assign():
+                return Local(self._print(statement))
             case ir.Load() | ir.Store() | ir.Atomic():
                 return self._access(statement)
             case ir.VectorLoad() | ir.VectorStore():
@@ -304,6 +306,24 @@ class Meaning(Evaluator):
                 unset, frame.unset = frame.unset, None
                 if unset is not False:
                     frame.forget(slot, unset)
+            return mask
+
+        return run
+
+    def _print(self, statement: ir.Assign) -> Execute:
+        """Write a part of a text; the lanes write theirs one after another when it ends."""
+        value = self._evaluate(statement.value)
+        assert statement.text is not None
+        text, ends = statement.text
+
+        def run(frame: Frame, mask: Mask) -> Mask:
+            found = np.broadcast_to(value(frame, mask), frame.lanes)
+            lanes = np.flatnonzero(np.broadcast_to(mask, frame.lanes)).tolist()
+            for lane in lanes:
+                frame.line[lane] = frame.line.get(lane, "") + text % found[lane].item()
+            if ends:
+                frame.texts += frame.line.values()
+                frame.line.clear()
             return mask
 
         return run

@@ -84,6 +84,7 @@ class Run(Tabular, Guessed):
     shape: Shape | None = None
     records: tuple[Trace, ...] = field(default=(), repr=False)
     cache: tuple[CacheRow, ...] = ()
+    text: str = ""
 
     def __post_init__(self) -> None:
         for name, kind in TABLES.items():
@@ -223,6 +224,7 @@ def total(runs: Iterable[Run]) -> Run:
         registers=_most([run.registers for run in launches]),
         launches=sum([run.launches for run in launches]),
         findings=merge([run.findings for run in launches]),
+        text="".join([run.text for run in launches]),
         shape=first.shape if len(shapes) == 1 else None,
         records=tuple(trace for run in launches for trace in run.traces) if traced else (),
         cache=merged(row for run in launches for row in run.cache),

@@ -63,6 +63,18 @@ def call(tmp_path):
     return run
 
 
+def test_the_profile_has_the_lines_of_the_first_launch_of_each_kernel(call):
+    done = call("--profile", "program.py", "0", "--profile")
+    assert done.returncode == 0, done.stderr
+    assert "mmsim: --profile stands after the program's name" in done.stderr
+    table, *profiles = re.split(r"(?m)^(?=\w+: \d+ stages, )", done.stdout)
+    assert "4 launches of 3 kernels" in table
+    assert [one.split(":")[0] for one in profiles] == ["turn", "scale", "twice"]
+    rows = [re.findall(r"(\d+) │ +(\d+) │ +(\d+) │ +│ +(\S.*?) *│", one) for one in profiles]
+    assert rows[0] == [("64", "576", "512", "b[y, x] = a[x, y]")]
+    assert rows[1] == [("64", "64", "0", "a[i] *= factor")]
+
+
 def test_a_program_runs_unchanged_and_its_kernels_are_counted(call, tmp_path):
     done = call("--json", "kernels.json", "program.py", "0", "--json")
     assert done.returncode == 0, done.stderr

@@ -336,6 +336,20 @@ def test_pointers_in_memory_among_too_many_allocations(module, device):
         start(module, "follow", BASE, BASE + 256, threads=1)
 
 
+def test_variables_are_no_allocations_too_many(module, device):
+    for number in range(70):
+        at = BASE + 1024 + 256 * number
+        device.add(at, 16)
+        device.name(at, f"of_library_{number}")
+    words(device, BASE).view(np.uint64)[0] = BASE + 512
+    words(device, BASE + 512)[1] = 9
+    start(module, "follow", BASE, BASE + 8, threads=1)
+    assert words(device, BASE)[2] == 9
+    module._addresses |= {f"own_{one.address}": one.address for one in device.live()}
+    start(module, "follow", BASE, BASE + 16, threads=1)
+    assert words(device, BASE)[4] == 9
+
+
 def test_an_argument_that_points_into_freed_memory(module, device):
     device.free(BASE)
     with pytest.raises(LaunchError, match=r"argument 'argument_1' .* was freed .*, 64 bytes; free"):
@@ -361,6 +375,7 @@ def test_files_of_programs(tmp_path):
     (tmp_path / "script.py").write_text("")
     (tmp_path / "program").write_bytes(b"\x7fELF...")
     assert programs.is_program("a.cu")
+    assert programs.is_program("a.cpp")
     assert programs.is_program(str(tmp_path / "program"))
     assert not programs.is_program(str(tmp_path / "script.py"))
     assert not programs.is_program(str(tmp_path / "none"))

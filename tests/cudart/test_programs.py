@@ -77,6 +77,12 @@ def test_streams_and_events_have_the_time_of_the_model(run):
         ("managed.cu", ["1000000000000 1000198009801 1"]),
         ("pitched.cu", ["transposed, 48, 12"]),
         ("pointers.cu", ["10 15 20", "10"]),
+        (
+            "graphs.cu",
+            ["0 1 1 4", "33 3", "1005 1007 1005", "cudaSuccess cudaErrorGraphExecUpdateFailure"],
+        ),
+        ("device.cpp", ["cudaSuccess 9 32"]),
+        ("printing.cu", ["before", "thread 0 of 2: -0.5", "thread 1 of 2: 0.5", "after"]),
         ("cooperative.cu", ["1 100 44", "cudaErrorCooperativeLaunchTooLarge"]),
         (
             "templates.cu",

@@ -220,7 +220,7 @@ def test_an_error_that_a_kernel_raises_keeps_its_words(kernel, monkeypatch):
     def fails(*_):
         raise RaisedError("assertion failed", program="twice")
 
-    monkeypatch.setattr(launches, "_run", fails)
+    monkeypatch.setattr(launches, "run_kernel", fails)
     with pytest.raises(RaisedError, match="program 'twice': assertion failed"):
         kernel(1, 32, (np.ones(32),))
 

@@ -530,6 +530,14 @@ def test_an_instruction_without_a_line_belongs_to_the_line_before():
     assert [one.where.line for one in found.body] == [0, 2, 2, 2, 3]
 
 
+def test_code_without_a_line_stays_with_what_comes_before():
+    text = ".entry k() {\n.loc 7 1 0\nop1;\n.loc 7 5 2\nop2;\n.loc 7 0 2\nop3;\n"
+    text += ".loc 7 9 9, function_name other, inlined_at 7 0 2\nop4;\n}"
+    places = [one.where for one in module(text).functions["k"].body]
+    assert [(one.line, one.column) for one in places] == [(1, 0), (5, 2), (5, 2), (9, 9)]
+    assert places[3].inlined_at.line == 5
+
+
 @pytest.mark.parametrize(
     ("mangled", "plain"),
     [

@@ -189,6 +189,7 @@ COMPARED = {
     "engines/array/fused/writer.py": {"//", "%"},  # the limits of a loop's bounds
     # of the two divisions, by a shift or a mask; of the sums, the one whose parts mix
     "engines/array/fused/expressions.py": {"%", "*"},
+    "frontend/ptx/printing.py": {"%"},  # in a format of C
     "frontend/ptx/source.py": {"-"},  # the same
     "frontend/python/values.py": {"-"},  # a literal with a sign
     "frontend/python/scope.py": {"+"},  # a sum with 0

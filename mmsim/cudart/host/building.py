@@ -22,6 +22,7 @@ from mmsim.host import cached_files, ownership
 ARCHITECTURE = "arch=compute_90,code=compute_90"
 DECLARED = re.compile(r"\bcudaError_t\s+(cuda[A-Z]\w+)\s*\(")
 DEFINED = re.compile(r"^API\((\w+)", re.MULTILINE)
+RUNTIME = ("runtime.cpp", "graphs.cpp")
 RELEASE = re.compile(r"release (\d+)")
 WITHOUT_GPP = "a program of CUDA C++ needs the compiler g++, which was not found; install g++"
 
@@ -109,4 +110,5 @@ class Nvcc:
 
 
 def _source() -> str:
-    return files("mmsim.cudart.host").joinpath("runtime.cpp").read_text("utf-8")
+    folder = files("mmsim.cudart.host")
+    return "".join(folder.joinpath(name).read_text("utf-8") for name in RUNTIME)

@@ -64,10 +64,10 @@ class LoadedModule:
 
     def add_variable(self, name: str, address: int) -> None:
         """Let an allocation hold a variable, with the values with which it begins."""
+        memory = self._memory.name(address, name).memory
         variable = self.module.variables.get(name)
         if variable is None:
             return  # no kernel uses it
-        memory = self._memory.name(address, name).memory
         memory[:] = bytes_of(variable, {})
         self._variables[name] = memory
         self._addresses[name] = address
@@ -82,8 +82,10 @@ class LoadedModule:
         return None if found is None else self._seen(found)
 
     def live(self) -> Iterator[Allocation]:
-        """All allocations that aren't freed."""
-        return map(self._seen, self._memory.live())
+        """All allocations that aren't freed, but no variables that only others can access."""
+        own = {*self._addresses.values()}
+        every = self._memory.live()
+        return (one for one in every if not one.variable or one.address in own)
 
     def _seen(self, found: Allocation) -> Allocation:
         """An allocation; one with a variable of another module is only memory."""

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from mmsim.errors import MMSimError
 
-SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c", ".o", ".a")
+CODE = (".cu", ".cpp", ".cc", ".cxx", ".c")
+"""The ends of the names of files with the text of programs."""
+SOURCES = (*CODE, ".o", ".a")
 """The ends of the names of files that nvcc takes."""
 EXECUTABLE = b"\x7fELF"
 UNSUPPORTED = 1
@@ -16,8 +18,8 @@ UNSUPPORTED = 1
 
 
 def is_program(name: str) -> bool:
-    """Return whether a file is CUDA C++, or a program that a compiler made."""
-    if name.endswith(".cu"):
+    """Return whether a file is CUDA C++ or C++, or a program that a compiler made."""
+    if name.endswith(CODE):
         return True
     try:
         with open(name, "rb") as file:
@@ -38,13 +40,13 @@ def run(file: str, arguments: Sequence[str], options: Sequence[str] = ()) -> int
     nvcc = Nvcc()
     rest = list(arguments)
     sources = [file]
-    while file.endswith(".cu") and rest and rest[0].endswith(SOURCES) and Path(rest[0]).is_file():
+    while file.endswith(CODE) and rest and rest[0].endswith(SOURCES) and Path(rest[0]).is_file():
         sources.append(rest.pop(0))
-    if options and not file.endswith(".cu"):
-        raise MMSimError(f"{file} is compiled; options of the compiler are for a file .cu")
+    if options and not file.endswith(CODE):
+        raise MMSimError(f"{file} is compiled; options of the compiler are for a file .cu or .cpp")
     with nvcc.library() as library, tempfile.TemporaryDirectory() as folder:
         program = Path(file).resolve()
-        if file.endswith(".cu"):
+        if file.endswith(CODE):
             program = Path(folder) / Path(file).stem
             nvcc.program(sources, options, library, program)
         served = Served()

@@ -20,6 +20,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -48,15 +49,25 @@ struct Symbol {
   size_t bytes;
 };
 
+// What a call gives the device to do, at once or when a graph is launched.
+using Work = std::function<cudaError_t()>;
+
+struct CUgraph_st {
+  std::vector<struct CUgraphNode_st *> nodes;
+  bool capturing = false;
+};
+
 struct CUevent_st {
   double milliseconds;
   bool recorded;
   unsigned int flags;
+  CUgraph_st *graph = nullptr;
 };
 
 struct CUstream_st {
   unsigned int flags;
   int priority;
+  CUgraph_st *graph = nullptr;
 };
 
 struct Configuration {
@@ -233,6 +244,12 @@ cudaError_t settled() {
   BEGIN;                                                        \
   if (settled() != cudaSuccess) return done(state().broken)
 
+// The graph that records the work of a stream, if one does.
+CUgraph_st *captured(cudaStream_t stream) {
+  bool recorded = uintptr_t(stream) > 2 && stream->graph && stream->graph->capturing;
+  return recorded ? stream->graph : nullptr;
+}
+
 // Memory
 
 const Block *block_of(uintptr_t at, uintptr_t *begin = nullptr) {
@@ -282,6 +299,20 @@ cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type) {
   message << uint64_t(uintptr_t(*pointer)) << uint64_t(bytes);
   add_calls(message);
   return ask(ALLOCATION, message);
+}
+
+// The work of having an allocation: after it was freed, at the same address again.
+Work again(void *pointer, size_t bytes) {
+  return [=]() -> cudaError_t {
+    State &own = state();
+    std::lock_guard<std::recursive_mutex> lock(own.mutex);
+    if (!bytes || own.blocks.count(uintptr_t(pointer))) return cudaSuccess;
+    own.blocks[uintptr_t(pointer)] = {bytes, cudaMemoryTypeDevice};
+    own.used += bytes;
+    Message message;
+    message << uint64_t(uintptr_t(pointer)) << uint64_t(bytes);
+    return ask(ALLOCATION, message);
+  };
 }
 
 cudaError_t release(void *pointer, const char *function) {
@@ -361,15 +392,31 @@ cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t height,
 
 }  // namespace
 
+static void record(CUgraph_st *graph, enum cudaGraphNodeType type, Work work);
+
+// Do work of a stream, or record it.
+static cudaError_t ordered(cudaStream_t stream, enum cudaGraphNodeType type, Work work) {
+  {
+    BEGIN;
+    if (CUgraph_st *graph = captured(stream)) {
+      record(graph, type, work);
+      return cudaSuccess;
+    }
+  }
+  return work();
+}
+
 API(cudaMalloc, void **pointer, size_t bytes) {
   WAIT;
   return done(allocate(pointer, bytes, cudaMemoryTypeDevice));
 }
-API(cudaMallocAsync, void **pointer, size_t bytes, cudaStream_t) {
-  return cudaMalloc(pointer, bytes);
+API(cudaMallocAsync, void **pointer, size_t bytes, cudaStream_t stream) {
+  cudaError_t error = cudaMalloc(pointer, bytes);
+  if (error != cudaSuccess) return error;
+  return ordered(stream, cudaGraphNodeTypeMemAlloc, again(*pointer, bytes));
 }
-API(cudaMallocFromPoolAsync, void **pointer, size_t bytes, cudaMemPool_t, cudaStream_t) {
-  return cudaMalloc(pointer, bytes);
+API(cudaMallocFromPoolAsync, void **pointer, size_t bytes, cudaMemPool_t, cudaStream_t stream) {
+  return cudaMallocAsync(pointer, bytes, stream);
 }
 API(cudaMallocManaged, void **pointer, size_t bytes, unsigned int) {
   WAIT;
@@ -399,9 +446,11 @@ API(cudaFree, void *pointer) {
   WAIT;
   return done(release(pointer, "cudaFree"));
 }
-API(cudaFreeAsync, void *pointer, cudaStream_t) {
-  WAIT;
-  return done(release(pointer, "cudaFreeAsync"));
+API(cudaFreeAsync, void *pointer, cudaStream_t stream) {
+  return ordered(stream, cudaGraphNodeTypeMemFree, [=] {
+    WAIT;
+    return done(release(pointer, "cudaFreeAsync"));
+  });
 }
 API(cudaFreeHost, void *pointer) {
   WAIT;
@@ -446,9 +495,11 @@ API(cudaMemcpy, void *to, const void *from, size_t bytes, enum cudaMemcpyKind ki
   return done(copy(to, bytes, from, bytes, bytes, 1, kind, "cudaMemcpy"));
 }
 API(cudaMemcpyAsync, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-    cudaStream_t) {
-  WAIT;
-  return done(copy(to, bytes, from, bytes, bytes, 1, kind, "cudaMemcpyAsync"));
+    cudaStream_t stream) {
+  return ordered(stream, cudaGraphNodeTypeMemcpy, [=] {
+    WAIT;
+    return done(copy(to, bytes, from, bytes, bytes, 1, kind, "cudaMemcpyAsync"));
+  });
 }
 API(cudaMemcpy2D, void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
     size_t height, enum cudaMemcpyKind kind) {
@@ -456,8 +507,10 @@ API(cudaMemcpy2D, void *to, size_t to_pitch, const void *from, size_t from_pitch
   return done(copy(to, to_pitch, from, from_pitch, width, height, kind, "cudaMemcpy2D"));
 }
 API(cudaMemcpy2DAsync, void *to, size_t to_pitch, const void *from, size_t from_pitch,
-    size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+    size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream) {
+  return ordered(stream, cudaGraphNodeTypeMemcpy, [=] {
+    return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+  });
 }
 API(cudaMemcpy3D, const struct cudaMemcpy3DParms *asked) {
   WAIT;
@@ -478,30 +531,35 @@ API(cudaMemcpy3D, const struct cudaMemcpy3DParms *asked) {
   }
   return cudaSuccess;
 }
-API(cudaMemcpy3DAsync, const struct cudaMemcpy3DParms *asked, cudaStream_t) {
-  return cudaMemcpy3D(asked);
+API(cudaMemcpy3DAsync, const struct cudaMemcpy3DParms *asked, cudaStream_t stream) {
+  struct cudaMemcpy3DParms copied = *asked;
+  return ordered(stream, cudaGraphNodeTypeMemcpy, [=] { return cudaMemcpy3D(&copied); });
 }
 API(cudaMemcpyPeer, void *to, int, const void *from, int, size_t bytes) {
   return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
 }
-API(cudaMemcpyPeerAsync, void *to, int, const void *from, int, size_t bytes, cudaStream_t) {
-  return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+API(cudaMemcpyPeerAsync, void *to, int, const void *from, int, size_t bytes,
+    cudaStream_t stream) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 API(cudaMemset, void *to, int value, size_t bytes) {
   WAIT;
   return done(fill(to, bytes, value, bytes, 1, "cudaMemset"));
 }
-API(cudaMemsetAsync, void *to, int value, size_t bytes, cudaStream_t) {
-  WAIT;
-  return done(fill(to, bytes, value, bytes, 1, "cudaMemsetAsync"));
+API(cudaMemsetAsync, void *to, int value, size_t bytes, cudaStream_t stream) {
+  return ordered(stream, cudaGraphNodeTypeMemset, [=] {
+    WAIT;
+    return done(fill(to, bytes, value, bytes, 1, "cudaMemsetAsync"));
+  });
 }
 API(cudaMemset2D, void *to, size_t pitch, int value, size_t width, size_t height) {
   WAIT;
   return done(fill(to, pitch, value, width, height, "cudaMemset2D"));
 }
 API(cudaMemset2DAsync, void *to, size_t pitch, int value, size_t width, size_t height,
-    cudaStream_t) {
-  return cudaMemset2D(to, pitch, value, width, height);
+    cudaStream_t stream) {
+  return ordered(stream, cudaGraphNodeTypeMemset,
+                 [=] { return cudaMemset2D(to, pitch, value, width, height); });
 }
 API(cudaMemset3D, struct cudaPitchedPtr to, int value, struct cudaExtent extent) {
   WAIT;
@@ -602,12 +660,14 @@ API(cudaMemcpyFromSymbol, void *to, const void *symbol, size_t bytes, size_t off
   return cudaMemcpy(to, (void *)(found.address + offset), bytes, kind);
 }
 API(cudaMemcpyToSymbolAsync, const void *symbol, const void *from, size_t bytes, size_t offset,
-    enum cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+    enum cudaMemcpyKind kind, cudaStream_t stream) {
+  return ordered(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind); });
 }
 API(cudaMemcpyFromSymbolAsync, void *to, const void *symbol, size_t bytes, size_t offset,
-    enum cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+    enum cudaMemcpyKind kind, cudaStream_t stream) {
+  return ordered(stream, cudaGraphNodeTypeMemcpy,
+                 [=] { return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind); });
 }
 
 // Registration, which the compiler's code calls before main
@@ -694,10 +754,25 @@ static cudaError_t known(Kernel *kernel) {
   return cudaSuccess;
 }
 
-static cudaError_t launch(const void *function, dim3 grid, dim3 block, void **args, size_t shared,
-                          bool cooperative) {
+static cudaError_t send_launch(const Message &message) {
   BEGIN;
   if (state().pending != cudaSuccess) return cudaSuccess;  // the device has stopped
+  cudaError_t error = ask(LAUNCH, message);
+  switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorAssert:
+    case cudaErrorLaunchFailure:
+      state().pending = error;  // of the kernel: a later call returns it
+      return cudaSuccess;
+    default:
+      return done(error);
+  }
+}
+
+// The work of a launch, with the values that its arguments have now.
+static cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **args,
+                           size_t shared, bool cooperative, Work *work) {
   Kernel *kernel = kernel_of(function);
   cudaError_t error = known(kernel);
   if (error != cudaSuccess) return done(error);
@@ -709,17 +784,20 @@ static cudaError_t launch(const void *function, dim3 grid, dim3 block, void **ar
           << uint32_t(kernel->sizes.size());
   for (size_t number = 0; number < kernel->sizes.size(); number++)
     message.add(args[number], kernel->sizes[number]);
-  error = ask(LAUNCH, message);
-  switch (error) {
-    case cudaErrorIllegalAddress:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorAssert:
-    case cudaErrorLaunchFailure:
-      state().pending = error;  // of the kernel: a later call returns it
-      return cudaSuccess;
-    default:
-      return done(error);
+  *work = [message] { return send_launch(message); };
+  return cudaSuccess;
+}
+
+static cudaError_t launch(const void *function, dim3 grid, dim3 block, void **args, size_t shared,
+                          bool cooperative, cudaStream_t stream) {
+  Work work;
+  {
+    BEGIN;
+    if (state().pending != cudaSuccess) return cudaSuccess;
+    cudaError_t error = prepare(function, grid, block, args, shared, cooperative, &work);
+    if (error != cudaSuccess) return error;
   }
+  return ordered(stream, cudaGraphNodeTypeKernel, work);
 }
 
 extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
@@ -742,16 +820,16 @@ extern "C" cudaError_t __cudaGetKernel(void **kernel, const void *function) {
   return cudaSuccess;
 }
 extern "C" cudaError_t __cudaLaunchKernel(void *kernel, dim3 grid, dim3 block, void **args,
-                                          size_t shared, cudaStream_t) {
-  return launch(kernel, grid, block, args, shared, false);
+                                          size_t shared, cudaStream_t stream) {
+  return launch(kernel, grid, block, args, shared, false, stream);
 }
 API(cudaLaunchKernel, const void *function, dim3 grid, dim3 block, void **args, size_t shared,
-    cudaStream_t) {
-  return launch(function, grid, block, args, shared, false);
+    cudaStream_t stream) {
+  return launch(function, grid, block, args, shared, false, stream);
 }
 API(cudaLaunchCooperativeKernel, const void *function, dim3 grid, dim3 block, void **args,
-    size_t shared, cudaStream_t) {
-  return launch(function, grid, block, args, shared, true);
+    size_t shared, cudaStream_t stream) {
+  return launch(function, grid, block, args, shared, true, stream);
 }
 API(cudaLaunchKernelExC, const cudaLaunchConfig_t *asked, const void *function, void **args) {
   bool cooperative = false;
@@ -764,7 +842,7 @@ API(cudaLaunchKernelExC, const cudaLaunchConfig_t *asked, const void *function, 
     }
   }
   return launch(function, asked->gridDim, asked->blockDim, args, asked->dynamicSmemBytes,
-                cooperative);
+                cooperative, asked->stream);
 }
 API(cudaFuncGetAttributes, struct cudaFuncAttributes *found, const void *function) {
   BEGIN;
@@ -848,8 +926,9 @@ API(cudaStreamQuery, cudaStream_t) {
   WAIT;
   return cudaSuccess;
 }
-API(cudaStreamWaitEvent, cudaStream_t, cudaEvent_t, unsigned int) {
+API(cudaStreamWaitEvent, cudaStream_t stream, cudaEvent_t event, unsigned int) {
   BEGIN;
+  if (uintptr_t(stream) > 2 && event && event->graph) stream->graph = event->graph;
   return cudaSuccess;
 }
 API(cudaStreamGetFlags, cudaStream_t stream, unsigned int *flags) {
@@ -862,9 +941,17 @@ API(cudaStreamGetPriority, cudaStream_t stream, int *priority) {
   *priority = uintptr_t(stream) > 2 ? stream->priority : 0;
   return cudaSuccess;
 }
-API(cudaStreamIsCapturing, cudaStream_t, enum cudaStreamCaptureStatus *status) {
+API(cudaStreamSetAttribute, cudaStream_t, cudaStreamAttrID, const cudaStreamAttrValue *) {
   BEGIN;
-  *status = cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+API(cudaCtxResetPersistingL2Cache) {
+  BEGIN;
+  return cudaSuccess;
+}
+API(cudaStreamIsCapturing, cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
+  BEGIN;
+  *status = captured(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
 API(cudaThreadExchangeStreamCaptureMode, enum cudaStreamCaptureMode *) { return cudaSuccess; }
@@ -874,12 +961,14 @@ API(cudaDeviceGetStreamPriorityRange, int *least, int *greatest) {
   if (greatest) *greatest = -5;
   return cudaSuccess;
 }
-API(cudaLaunchHostFunc, cudaStream_t, cudaHostFn_t function, void *data) {
-  {
-    WAIT;
-  }
-  function(data);
-  return cudaSuccess;
+API(cudaLaunchHostFunc, cudaStream_t stream, cudaHostFn_t function, void *data) {
+  return ordered(stream, cudaGraphNodeTypeHost, [=] {
+    {
+      WAIT;
+    }
+    function(data);
+    return cudaSuccess;
+  });
 }
 API(cudaStreamAddCallback, cudaStream_t stream, cudaStreamCallback_t function, void *data,
     unsigned int) {
@@ -895,9 +984,10 @@ API(cudaEventCreateWithFlags, cudaEvent_t *event, unsigned int flags) {
   return cudaSuccess;
 }
 API(cudaEventCreate, cudaEvent_t *event) { return cudaEventCreateWithFlags(event, 0); }
-API(cudaEventRecordWithFlags, cudaEvent_t event, cudaStream_t, unsigned int) {
+API(cudaEventRecordWithFlags, cudaEvent_t event, cudaStream_t stream, unsigned int) {
   BEGIN;
   if (!event) return done(cudaErrorInvalidResourceHandle);
+  event->graph = captured(stream);
   event->milliseconds = state().clock;
   event->recorded = true;
   return cudaSuccess;
@@ -1142,6 +1232,11 @@ static const ErrorText ERRORS[] = {
     ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
     ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
     ERROR(cudaErrorNotSupported, "operation not supported"),
+    ERROR(cudaErrorIllegalState, "the operation cannot be performed in the present state"),
+    ERROR(cudaErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing"),
+    ERROR(cudaErrorGraphExecUpdateFailure,
+          "the graph update was not performed because it included changes which violated "
+          "constraints specific to instantiated graph update"),
     ERROR(cudaErrorUnknown, "unknown error"),
 };
 static const ErrorText *text_of(cudaError_t error) {

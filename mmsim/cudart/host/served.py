@@ -24,6 +24,7 @@ from mmsim.cuda.machines import Clock
 from mmsim.cudart.host.device_memory import DeviceMemory
 from mmsim.cudart.host.loaded import LoadedModule
 from mmsim.cudart.host.protocol import Error, Fields, LaunchRequest, Request, received, reply
+from mmsim.cudart.host.repeats import Repeats
 from mmsim.cudart.host.stacks import described, placed
 from mmsim.errors import LanguageError, LaunchError, MMSimError, ProgramError, RaisedError
 from mmsim.host.free_memory import available
@@ -43,6 +44,8 @@ RAISED = {
 NOWHERE = re.compile(r"the address (\d+) lies in no array")
 POINTER = 8
 """The bytes of a pointer."""
+KEPT = 16
+"""This part of the memory that is free here holds what launches did, for equal ones."""
 HALF_MEMORY = 2
 """The device has half of the memory that is free here: a launch copies its arrays."""
 
@@ -57,6 +60,7 @@ class Served:
     def __init__(self) -> None:
         self.failed = self.is_used = False
         self._memory = DeviceMemory()
+        self._repeats = Repeats((available() or LEAST_MEMORY) // KEPT)
         self._modules: list[LoadedModule] = []
         self._answers: Mapping[Request, Callable[[bytes], tuple[Error, bytes]]] = {
             Request.HELLO: self._hello,
@@ -143,7 +147,8 @@ class Served:
             asked.grid, asked.block, asked.shared_bytes, most, asked.most_dynamic
         )
         try:
-            launch(module.program(asked.kernel, asked.shared_bytes), asked.args, configuration)
+            program = module.program(asked.kernel, asked.shared_bytes)
+            launch(program, asked.args, configuration, self._repeats.run)
         except ProgramError as error:
             if error_of(error) == Error.ILLEGAL_ADDRESS:
                 self._hint(asked)

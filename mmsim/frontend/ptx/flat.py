@@ -31,11 +31,12 @@ from mmsim.frontend.ptx.module import (
     Where,
 )
 from mmsim.frontend.ptx.pointers import parts
+from mmsim.frontend.ptx.printing import format_of, parts_of, places
 
 STOPS = ("__assertfail",)
 """Functions of the device that end the kernel with an error."""
-WITHOUT_EFFECT = {"vprintf": "printf"}
-"""Functions of the device that a model leaves out, and their names in C++."""
+PRINTS = "vprintf"
+"""The function of the device that writes a text."""
 CODE = 1 << 59
 """The number that stands for the address of the first function."""
 SIZES = {"8": 1, "16": 2, "32": 4, "64": 8}
@@ -193,10 +194,8 @@ class _Inliner:
         if not isinstance(callee, Symbol):
             yield from self.chosen(caller, one, callee, slots, chain)
             return
-        if callee.name in WITHOUT_EFFECT:
-            place = self.place_of(one.where)
-            text = f"{place}: {WITHOUT_EFFECT[callee.name]} does nothing in the model"
-            warn_explicit(text, UserWarning, place.file, place.line)
+        if callee.name == PRINTS:
+            yield from self.printing(caller, one, vectors[-1], slots)
             for result in vectors[0].parts:
                 assert isinstance(result, Symbol)
                 slot = f"{slots.get(result.name, result.name)}_0_32"
@@ -238,6 +237,32 @@ class _Inliner:
         yield from self.body(function, prefix, inner, (*chain, callee.name))
         if one.guard is not None:
             yield Label(skipped)
+
+    def printing(
+        self, caller: Function, one: Instruction, given: Vector, slots: Mapping[str, str]
+    ) -> Iterator[Instruction]:
+        """The loads of the values of a text, and its writing."""
+        names = [part.name for part in given.parts if isinstance(part, Symbol)]
+        text = format_of(self.module, caller.body or (), one, names[0]) if names[1:] else None
+        texts = None if text is None else parts_of(text)
+        if texts is None:
+            place = self.place_of(one.where)
+            what = "has a format that is no constant text" if text is None else f"of {text!r}"
+            warning = f"{place}: a printf {what} writes nothing in the model"
+            warn_explicit(warning, UserWarning, place.file, place.line)
+            return
+        self.calls += 1
+        values = Register(f"{slots.get(names[1], names[1])}_0_64")
+        for part, at in zip(texts, places(texts), strict=True):
+            end = "end" if part is texts[-1] else ""
+            name = f"printed_{self.calls}_{at}"
+            found: tuple[Register, ...] = ()
+            if part.type:
+                found = (Register(name),)
+                self.flat.registers[name] = part.type.replace("u", "b")
+                operands = (*found, Address(values, at))
+                yield replace(one, name=("ld", part.type), operands=operands)
+            yield replace(one, name=("print", part.held, part.text, end), operands=found)
 
     def chosen(
         self,

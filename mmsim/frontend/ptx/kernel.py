@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, cast
 from warnings import warn_explicit
 
@@ -14,12 +15,21 @@ import numpy.typing as npt
 from mmsim.errors import LaunchError, MMSimError, Place, shown
 from mmsim.frontend.program import Program
 from mmsim.frontend.ptx.arrays import BYTES, PLAIN, Array
+from mmsim.frontend.ptx.copies import copied_first
 from mmsim.frontend.ptx.cpp import Places
-from mmsim.frontend.ptx.flat import codes_of, flattened, linked
+from mmsim.frontend.ptx.flat import Flat, codes_of, flattened, linked
 from mmsim.frontend.ptx.local_memory import extents
 from mmsim.frontend.ptx.lowering import Lowering
 from mmsim.frontend.ptx.mangled import plain_name
-from mmsim.frontend.ptx.module import Function, Module, Variable
+from mmsim.frontend.ptx.module import (
+    Address,
+    Function,
+    Instruction,
+    Module,
+    Register,
+    Symbol,
+    Variable,
+)
 from mmsim.frontend.python.scope import number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
@@ -45,8 +55,9 @@ class Specialized(NamedTuple):
     def store(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Copy a run's results into the arrays that the launch got."""
         for parameter, value in zip(self.program.code.parameters, self.given, strict=True):
-            if value is not None and value.flags.writeable and parameter.name in arrays:
-                np.copyto(value, arrays[parameter.name].view(value.dtype).reshape(value.shape))
+            found = arrays.get(parameter.name)  # there is none of an array that is not used
+            if found is not None and value is not None and value.flags.writeable:
+                np.copyto(value, found.view(value.dtype).reshape(value.shape))
 
 
 class PtxProgram(Program):
@@ -150,6 +161,12 @@ class PtxProgram(Program):
         }
         every |= flat.variables
         slots = Slots(binding, arrays)
+        for parameter in indexed(flat, kernel):
+            plain = slots.name_of(parameter)
+            own = _unique(plain, {*arrays, *slots.names()} - {plain})
+            arrays[own] = Array(own, "const", APART * (len(arrays) + 1))
+            variables[parameter] = own
+            slots.add_struct(own, parameter)
         for name, variable in every.items():
             plain = re.sub(r"\W", "_", plain_name(name))
             if variable.space == "local":
@@ -172,6 +189,13 @@ class PtxProgram(Program):
             base[variable.space] = at + self._bytes(variable)
         lowering = Lowering(flat, arrays, variables, slots, self._places, kernel.where)
         body = lowering.body()
+        copied = copied_first(body)
+        zeros = (
+            ir.Assign(variable, ir.Unary(lowering.held(register), ir.Const(0), place), place)
+            for register, variable in lowering.names.items()
+            if variable in copied
+        )
+        body = (*zeros, *body)
         self._goes_anywhere = lowering.goes_anywhere
         used = {array.name: array for array in arrays.values() if array.uses}
         local_arrays = tuple(
@@ -373,6 +397,15 @@ class Slots:
         self._offsets: dict[str, tuple[str, int]] = {}
         self._dtypes: dict[str, Type] = {}
         self._variables: dict[str, Variable] = {}
+        self._structs: dict[str, str] = {}
+
+    def add_struct(self, name: str, parameter: str) -> None:
+        """Take a struct among the parameters as an array of that name."""
+        self._structs[name] = parameter
+
+    def name_of(self, parameter: str) -> str:
+        """The name of an argument."""
+        return self._names[parameter]
 
     def add(self, name: str, variable: Variable) -> None:
         """Take a variable of the module as an array of that name."""
@@ -450,7 +483,7 @@ class Slots:
             type_ = own.dtype if use == "array" and not raw else None
             shape = own.shape if use == "array" and not raw else None
             yield ir.Parameter(array.name, use, None, place, type_, shape)
-        for name in self._variables.keys() & used.keys():
+        for name in (self._variables.keys() | self._structs.keys()) & used.keys():
             self._dtypes[name] = used[name].dtype
             yield ir.Parameter(name, "array", None, place)
         for name in (*self._loaded, *self._offsets):
@@ -464,6 +497,11 @@ class Slots:
         for name in names:
             if name in self._variables:
                 found.append(bytes_of(self._variables[name], memory).view(self._dtypes[name]))
+                continue
+            if name in self._structs:
+                held = binding.structs[self._structs[name]]
+                padded = np.frombuffer(held + bytes(-len(held) % WIDEST), np.uint8)
+                found.append(padded.view(self._dtypes[name]))
                 continue
             if name in binding.own:
                 flat = self._whole(name, binding).reshape(-1)
@@ -480,6 +518,29 @@ class Slots:
             kind = "f" if type_[0] == "f" and len(part) > 2 else "i"
             found.append(np.frombuffer(part, f"{kind}{len(part)}")[0].item())
         return tuple(found)
+
+
+def indexed(flat: Flat, kernel: Function) -> list[str]:
+    """The structs among the parameters that a kernel reads at places which it computes.
+
+    Such a read becomes one of constant memory.
+    """
+    values = {
+        operand.name
+        for one in flat.body
+        if isinstance(one, Instruction)
+        for operand in one.operands
+        if isinstance(operand, Symbol)
+    }
+    flat.body = [
+        replace(one, name=("ld", "const", *one.name[2:]))
+        if isinstance(one, Instruction)
+        and one.name[:2] == ("ld", "param")
+        and any(isinstance(x, Address) and isinstance(x.base, Register) for x in one.operands)
+        else one
+        for one in flat.body
+    ]
+    return [one.name for one in kernel.parameters if one.is_array and one.name in values]
 
 
 def bytes_of(variable: Variable, memory: dict[str, npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:

@@ -290,6 +290,8 @@ class Lowering:
             yield from self.is_in_space(one, place)
         elif kind == "cvta":
             yield self.converted(one, place)
+        elif kind == "print":
+            yield self.printing(one, place)
         elif kind not in WITHOUT_EFFECT:
             yield from self.computation(one, place)
 
@@ -398,6 +400,15 @@ class Lowering:
             yield ir.Assign(temporary, value, place)  # all sources are read before a result is set
         for temporary, (name, _) in zip(fresh, pairs, strict=True):
             yield ir.Assign(name, ir.Var(temporary, place), place)
+
+    def printing(self, one: Instruction, place: Place) -> ir.Stmt:
+        """A part of a text that the kernel writes, with its value."""
+        _, type_, text, end = one.name
+        value: ir.Expr = ir.Const(0)
+        for register in one.operands:
+            assert isinstance(register, Register)
+            value = cast(type_, ir.Var(self.name_of(register.name), place), place)
+        return ir.Assign(self.temporary(), value, place, text=(text, bool(end)))
 
     def converted(self, one: Instruction, place: Place) -> ir.Stmt:
         """An address of one space as one of another: the same number."""

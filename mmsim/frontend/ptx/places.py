@@ -56,13 +56,14 @@ class Places:
         """Read a directive .loc: the instructions that follow come from there.
 
         The place of a call, `inlined_at`, is that of the last .loc with the same numbers. So a
-        chain of inlined functions is a chain of directives. Line 0 is that of an instruction that
-        the compiler moved and knows no line for: the lines before go on.
+        chain of inlined functions is a chain of directives. Line 0 stands for none: code that the
+        compiler adds stays with what comes before it.
         """
         line = directive.line or 0
         head, _, chain = directive.partition(",")
         file, number, column = map(int, head.split()[1:])
-        if number == 0 and self._spot[1]:
+        if not number:
+            self._seen[file, number, column] = self.at(line)
             return
         self._spot = (file, number, column)
         self._function, self._inlined_at = "", None

@@ -233,7 +233,7 @@ WITHOUT_RESULT = frozenset(
     (
         *("st", "red", "bra", "brx", "bar", "barrier", "ret", "exit", "trap", "membar", "fence"),
         *("call", "prefetch", "prefetchu", "cp", "mbarrier", "nanosleep", "pmevent", "discard"),
-        *("applypriority", "griddepcontrol"),
+        *("applypriority", "griddepcontrol", "print"),
     )
 )
 """The instructions whose first operand is no result. A call is taken apart before."""

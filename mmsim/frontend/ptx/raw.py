@@ -97,7 +97,10 @@ class RawBinding(Binding):
             return False
         self._is_wide = True
         new = [one for one in self._device.live() if one.address not in self._found]
-        if len(self._found) + len(new) > MOST_ALLOCATIONS:
+        room = MOST_ALLOCATIONS - len(self._found)
+        if len(new) > room:  # a library has hundreds of variables, to which pointers seldom lead
+            new = [one for one in new if not one.variable]
+        if len(new) > room:
             raise LaunchError(
                 f"the kernel {plain_name(self.kernel.name)!r} follows pointers that it reads in "
                 f"memory, and there are more than {MOST_ALLOCATIONS} allocations; make one array "

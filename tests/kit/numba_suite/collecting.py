@@ -48,7 +48,7 @@ def observed(run_launch):
     return run
 
 
-launches._run = observed(launches._run)
+launches.run_kernel = observed(launches.run_kernel)
 
 
 def pytest_sessionfinish():

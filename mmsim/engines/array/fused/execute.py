@@ -103,10 +103,12 @@ class Execution:
     def tiering(self) -> Tiering | None:
         """Weigh the compilation, None if it is done; raise `CannotFuse` if it is hopeless."""
         text = self.text.kernel
+        if text in _hopeless:
+            raise CannotFuse("Numba can't compile it, or its loops end at different times")
         if text in _ready:
             return None
-        if text in _hopeless or not compiler.enabled():
-            raise CannotFuse("Numba can't compile it")
+        if not compiler.enabled():
+            raise CannotFuse("Numba doesn't compile")
         return Tiering(text, self.steps, self.grid.threads)
 
     def needed(self, whole: bool) -> int:
@@ -133,7 +135,12 @@ class Execution:
 
     def run(self, plain: bool = False) -> Run:
         """Run to the end. Raises `GaveUp` if only the interpreter can explain the error."""
-        counts = sums, requests, operations = self.counted(plain)
+        try:
+            counts = sums, requests, operations = self.counted(plain)
+        except GaveUp:
+            if self.text.supposes:
+                _hopeless.add(self.text.kernel)
+            raise
         memo, name = self.launch.memo, f"outcome {self.launch.schedule}"
         small = sums.nbytes + operations.nbytes <= SMALL and len(requests) <= FEW
         seen = (sums.tobytes(), requests.tobytes(), operations.tobytes()) if small else ()

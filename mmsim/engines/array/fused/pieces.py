@@ -22,9 +22,9 @@ from mmsim.engines.array.fused.analysis import (
 from mmsim.engines.array.fused.expressions import UNIFORM, NumbaText, Text, numpy_name
 from mmsim.engines.array.fused.loops import Moves
 from mmsim.engines.array.fused.rows import Row, Rows
+from mmsim.engines.array.fused.supposed import supposing
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, INT, no_index
-from mmsim.ir.lower import Lowered
 from mmsim.ir.operators import row_of
 from mmsim.ir.walk import all_parts
 from mmsim.meaning.launch import Launch
@@ -70,8 +70,9 @@ class Pieces:
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
-        self.typing: Lowered = launch.meaning.typing
-        self.body = strict(straighten(launch.meaning.code.body))
+        body, typing = strict(straighten(launch.meaning.code.body)), launch.meaning.typing
+        self.body, self.typing = supposing(body, typing)
+        self.supposes = self.body is not body
         self.analysis = Analysis(self.body)
         self.width = launch.machine.width
         self.full = full(launch)

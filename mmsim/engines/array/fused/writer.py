@@ -45,7 +45,8 @@ class Fused:
     of loops. `marked` are the arrays with marked writes. `gathered` are the arrays of which each
     core can have a copy, with the kind of atomics that change them. `lane_bytes` is the memory of
     each lane of a piece without registers.
-    Programs that run `in_order` make one piece of the grid, those `by_block` one of each block.
+    Programs that run `in_order` make one piece of the grid, those `by_block` one of each block. One
+    that `supposes` what loops do gives up if it is wrong.
     """
 
     kernel: str
@@ -56,6 +57,7 @@ class Fused:
     lane_bytes: int
     in_order: bool
     by_block: bool
+    supposes: bool = False
 
 
 def numbers_of(launch: Launch, piece_warps: int) -> dict[str, ir.Scalar]:
@@ -155,6 +157,7 @@ class _Writer(Accesses):
             self._lane_bytes(),
             self.in_order,
             bool(self.shared),
+            self.supposes,
         )
 
     def _block(self, block: ir.Block) -> None:
@@ -183,6 +186,8 @@ class _Writer(Accesses):
         assigned = self.lanes.assigned
         match statement:
             case ir.Assign(target, value):
+                if statement.text is not None:
+                    raise CannotFuse("it writes texts")
                 self._assign(target, value)
             case ir.Load(target, array, index):
                 self._load(statement.site, array, index, target)
