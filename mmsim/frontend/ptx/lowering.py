@@ -54,6 +54,7 @@ from mmsim.frontend.ptx.pointers import (
     parts,
     results_and_sources,
 )
+from mmsim.frontend.ptx.unassigned import unassigned
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
 from mmsim.ir.structured import BasicBlock, structured
@@ -197,8 +198,12 @@ class Lowering:
         """The statements of the kernel."""
         blocks: dict[BlockName, BasicBlock] = {}
         name: BlockName = "entry"
-        statements: list[ir.Stmt] = []
         place = self.place
+        statements: list[ir.Stmt] = [
+            ir.Assign(self.name_of(one), cast(self.held(one), ir.Const(0), place), place)
+            for one in unassigned(self.flat.body, self.flat.tables)
+            if one in self.flat.registers
+        ]
         extra = 0
 
         def end(targets: tuple[BlockName, ...], test: ir.Expr | None = None) -> None:
