@@ -43,7 +43,7 @@ class Specialized(NamedTuple):
     def store(self, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Copy a run's results into the arrays that the launch got."""
         for parameter, value in zip(self.program.code.parameters, self.given, strict=True):
-            if value is not None and value.flags.writeable:
+            if parameter.use == "array" and value is not None and value.flags.writeable:
                 np.copyto(value, arrays[parameter.name].view(value.dtype).reshape(value.shape))
 
 

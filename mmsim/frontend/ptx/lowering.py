@@ -60,7 +60,7 @@ from mmsim.ir.dtypes import Type
 from mmsim.ir.structured import BasicBlock, structured
 from mmsim.ir.structured import Label as BlockName
 
-HELD = {"pred": "bool", "16": "int16", "32": "int32", "64": "int64"}
+HELD = {"pred": "bool", "8": "int16", "16": "int16", "32": "int32", "64": "int64"}
 """The type in which a register is held, by its bits; that of floats is f32 or f64."""
 WITHOUT_EFFECT = frozenset(
     (
@@ -475,7 +475,7 @@ class Lowering:
         kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
         names = set(kind.arrays)
         if kind.is_loaded or not names:
-            self.goes_anywhere |= space in ("generic", "global")
+            self.goes_anywhere |= kind.is_loaded and space in ("generic", "global")
             known = self.arrays.keys() if self.parameters.is_raw else self.stored
             names |= known or self.arrays.keys()
         found = [self.arrays[name] for name in names]
