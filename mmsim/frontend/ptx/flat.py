@@ -28,6 +28,7 @@ from mmsim.frontend.ptx.module import (
     Vector,
     Where,
 )
+from mmsim.frontend.ptx.parameters import with_named_parameters
 from mmsim.frontend.ptx.pointers import parts
 
 STOPS = ("__assertfail",)
@@ -62,7 +63,8 @@ def flattened(module: Module, kernel: Function, place_of: Callable[[Where], Plac
     """The kernel with all calls inlined. Raises `LanguageError` for what can't be inlined."""
     flat = Flat()
     body = list(_Inliner(module, flat, place_of).body(kernel, "", {}, (kernel.name,)))
-    flat.body = with_grid_barriers(body)
+    names = {one.name for one in kernel.parameters}
+    flat.body = with_grid_barriers(with_named_parameters(body, names))
     return flat
 
 

@@ -25,10 +25,10 @@ void sorted(const char *name, int n, F algorithm) {
   same(name, n, a, out.host());
 }
 void segmented_sort(const char *name, int n) {
-  sorted(name, n, [](auto... all) { return cub::DeviceSegmentedSort::SortKeys(all...); });
+  sorted(name, n, [](auto &&...all) { return cub::DeviceSegmentedSort::SortKeys(all...); });
 }
 void segmented_radix(const char *name, int n) {
-  sorted(name, n, [](auto... all) { return cub::DeviceSegmentedRadixSort::SortKeys(all...); });
+  sorted(name, n, [](auto &&...all) { return cub::DeviceSegmentedRadixSort::SortKeys(all...); });
 }
 void segmented_pairs(const char *name, int n) {
   auto a = numbers<int>(n, 1000), values = numbers<int>(n, 1 << 24, 2), at = offsets(n);
