@@ -148,10 +148,11 @@ def _copy(writer: Writer) -> Steps:
 
 def _bulk_copy(writer: Writer) -> Steps:
     """cp.async.bulk between global and shared memory, of a multiple of 16 bytes."""
-    to, source, size, *barrier = writer.one.operands
     spaces = [part for word in writer.one.name if (part := word.partition("::")[0]) in SPACES]
-    if len(spaces) != 2 or spaces[0] == spaces[1] or not isinstance(source, Address):
+    if {*spaces} != {*SPACES} or {"reduce", "prefetch"} & {*writer.one.name}:
         raise writer.refuse("copy with cuda::memcpy_async, or with loads and stores")
+    to, source, size, *barrier = writer.one.operands
+    assert isinstance(source, Address)
     assert isinstance(to, Address)
     again, behind = writer.label(), writer.label()
     left, is_done = writer.register("b32"), writer.register("pred")

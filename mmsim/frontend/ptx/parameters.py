@@ -33,7 +33,9 @@ def with_named_parameters(
     known: dict[str, Symbol] = {}
     steps: dict[str, int] = {}
     for one in instructions:
-        name = one.operands[0].name if one.operands and isinstance(one.operands[0], Register) else ""
+        name = (
+            one.operands[0].name if one.operands and isinstance(one.operands[0], Register) else ""
+        )
         found = _address(one, known, parameters) if sets[name] == 1 else None
         if found is not None:
             known[name] = found

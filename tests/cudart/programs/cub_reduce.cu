@@ -131,7 +131,7 @@ int main(int count, char **words) {
                  {"Reduce::ArgMin", 4096, arg_min},
                  {"Reduce::Reduce", 4096, reduce},
                  {"Reduce::TransformReduce", 4096, transform_reduce},
-                 {"Reduce::ReduceByKey", 4096, reduce_by_key},
+                 {"Reduce::ReduceByKey", 4608, reduce_by_key},
                  {"SegmentedReduce::Sum", 4096, segmented_sum},
                  {"SegmentedReduce::Reduce", 4096, segmented_max}});
 }

@@ -74,12 +74,12 @@ void exclusive_by_key(const char *name, int n) {
 
 int main(int count, char **words) {
   return tested(count, words,
-                {{"Scan::InclusiveSum", 1920, inclusive_sum<int>},
-                 {"Scan::InclusiveSum of doubles", 1920, inclusive_sum<double>},
-                 {"Scan::InclusiveSum of chars", 1920, inclusive_sum<unsigned char>},
-                 {"Scan::ExclusiveSum", 1920, exclusive_sum},
+                {{"Scan::InclusiveSum", 3072, inclusive_sum<int>},
+                 {"Scan::InclusiveSum of doubles", 3072, inclusive_sum<double>},
+                 {"Scan::InclusiveSum of chars", 2688, inclusive_sum<unsigned char>},
+                 {"Scan::ExclusiveSum", 3072, exclusive_sum},
                  {"Scan::InclusiveScan", 1920, inclusive_scan},
                  {"Scan::ExclusiveScan", 1920, exclusive_scan},
-                 {"Scan::InclusiveSumByKey", 1920, inclusive_by_key},
-                 {"Scan::ExclusiveSumByKey", 1920, exclusive_by_key}});
+                 {"Scan::InclusiveSumByKey", 4032, inclusive_by_key},
+                 {"Scan::ExclusiveSumByKey", 4032, exclusive_by_key}});
 }

@@ -161,15 +161,15 @@ void differences(const char *name, int n) {
 
 int main(int count, char **words) {
   return tested(count, words,
-                {{"Select::If", 5632, select_if},
-                 {"Select::Flagged", 5632, select_flagged},
-                 {"Select::Unique", 5632, select_unique},
-                 {"Select::UniqueByKey", 2816, unique_by_key},
-                 {"Partition::If", 5632, partition_if},
-                 {"Partition::If in three", 2816, partition_in_three},
-                 {"RunLengthEncode::Encode", 2816, encode},
-                 {"RunLengthEncode::NonTrivialRuns", 1440, non_trivial_runs},
-                 {"Histogram::HistogramEven", 3072, histogram_even},
-                 {"Histogram::HistogramRange", 3072, histogram_range},
+                {{"Select::If", 5760, select_if},
+                 {"Select::Flagged", 6528, select_flagged},
+                 {"Select::Unique", 3584, select_unique},
+                 {"Select::UniqueByKey", 7168, unique_by_key},
+                 {"Partition::If", 6528, partition_if},
+                 {"Partition::If in three", 3840, partition_in_three},
+                 {"RunLengthEncode::Encode", 2688, encode},
+                 {"RunLengthEncode::NonTrivialRuns", 4608, non_trivial_runs},
+                 {"Histogram::HistogramEven", 6144, histogram_even},
+                 {"Histogram::HistogramRange", 9216, histogram_range},
                  {"AdjacentDifference", 896, differences}});
 }

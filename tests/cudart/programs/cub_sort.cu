@@ -107,11 +107,11 @@ void largest(const char *name, int n) {
 
 int main(int count, char **words) {
   return tested(count, words,
-                {{"RadixSort::SortKeys", 4864, radix_keys},
-                 {"RadixSort::SortPairs", 4864, radix_pairs},
-                 {"RadixSort::SortKeysDescending", 4864, radix_descending},
+                {{"RadixSort::SortKeys", 7680, radix_keys},
+                 {"RadixSort::SortPairs", 8832, radix_pairs},
+                 {"RadixSort::SortKeysDescending", 7680, radix_descending},
                  {"MergeSort::SortKeys", 4352, merge_keys},
                  {"MergeSort::StableSortPairs", 4352, merge_pairs},
-                 {"Merge::MergeKeys", 4096, merge_two},
+                 {"Merge::MergeKeys", 5118, merge_two},
                  {"TopK::MaxKeys", 4096, largest}});
 }

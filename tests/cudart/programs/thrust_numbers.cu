@@ -140,8 +140,8 @@ int main(int count, char **words) {
                  {"reduce, transform_reduce, count_if, inner_product", 4096, reduce},
                  {"max_element, minmax_element", 4096, extrema},
                  {"reduce_by_key", 2304, reduce_by_key},
-                 {"inclusive_scan, exclusive_scan", 1920, scans},
-                 {"exclusive_scan_by_key", 1920, scan_by_key},
-                 {"copy_if, stable_partition, remove_if, unique", 2816, selections},
+                 {"inclusive_scan, exclusive_scan", 3072, scans},
+                 {"exclusive_scan_by_key", 4032, scan_by_key},
+                 {"copy_if, stable_partition, remove_if, unique", 3584, selections},
                  {"sequence, reverse, gather, scatter, adjacent_difference", 1024, moves}});
 }

@@ -95,13 +95,13 @@ void search(const char *name, int n) {
 
 int main(int count, char **words) {
   return tested(count, words,
-                {{"sort", 4864, sort},
+                {{"sort", 7296, sort},
                  {"stable_sort", 4352, stable_sort},
-                 {"stable_sort_by_key", 4864, sort_by_key},
-                 {"merge", 4096, merge},
-                 {"set_union", 2304, set_union},
-                 {"set_intersection", 2304, set_intersection},
-                 {"set_difference", 2304, set_difference},
-                 {"set_symmetric_difference", 2304, set_symmetric_difference},
+                 {"stable_sort_by_key", 6528, sort_by_key},
+                 {"merge", 5118, merge},
+                 {"set_union", 3752, set_union},
+                 {"set_intersection", 3752, set_intersection},
+                 {"set_difference", 3752, set_difference},
+                 {"set_symmetric_difference", 3752, set_symmetric_difference},
                  {"lower_bound, upper_bound, binary_search", 512, search}});
 }
