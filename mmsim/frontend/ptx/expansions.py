@@ -3,9 +3,9 @@
 A copy by cp.async is done at once: a load from global memory and a store into shared memory, as the
 model has no cheaper way. One by cp.async.bulk is a loop of its thread, 16 bytes at a time.
 
-An mbarrier is a 64-bit word: the arrivals that it waits for above `SHARE`, below it those up to now,
-each as `ARRIVAL`, without the bytes that bulk copies have still to bring. Each arrival is an atomic
-addition, each test a load.
+An mbarrier is a 64-bit word: the arrivals that it waits for above the bit `SHARE`, and below it
+those up to now, shifted by `ARRIVAL`, less the bytes that bulk copies have still to bring. Each
+arrival is an atomic addition, each test a load.
 
 ldmatrix and stmatrix access one matrix at a time, 8 rows of 16 bytes, a word a lane, and exchange
 the addresses by shuffles. An atomic addition of short floats is a loop of compare-and-swap.

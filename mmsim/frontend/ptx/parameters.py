@@ -23,7 +23,8 @@ def with_named_parameters(
     >>> from mmsim.frontend.ptx.module import Where
     >>> where, base = Where(0, 0, 0, 0), Register("%rd1")
     >>> move = Instruction(("mov", "b64"), (base, Symbol("p")), None, where)
-    >>> load = Instruction(("ld", "param", "u8"), (Register("%rs1"), Address(base, 16)), None, where)
+    >>> operands = (Register("%rs1"), Address(base, 16))
+    >>> load = Instruction(("ld", "param", "u8"), operands, None, where)
     >>> (one,) = with_named_parameters([move, load], ["p"])
     >>> one.operands[1]
     Address(base=Symbol(name='p', offset=16), offset=0)
