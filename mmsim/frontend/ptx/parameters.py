@@ -27,7 +27,7 @@ def with_named_parameters(
     >>> load = Instruction(("ld", "param", "u8"), operands, None, where)
     >>> (one,) = with_named_parameters([move, load], ["p"])
     >>> one.operands[1]
-    Address(base=Symbol(name='p', offset=16), offset=0)
+    Address(base=Symbol(name='p', offset=16), offset=0, parts=())
     """
     instructions = [one for one in body if isinstance(one, Instruction)]
     sets = Counter(name for one in instructions for name in results_and_sources(one)[0])
