@@ -127,6 +127,11 @@ def test_a_bulk_copy_into_global_memory(engine, size):
     [
         ("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 16;", "arrive and wait"),
         ("cp.async.bulk.prefetch.L2.global [%rd2], 16;", "copy with cuda::memcpy_async"),
+        (
+            "cp.async.bulk.tensor.1d.shared::cta.global.mbarrier::complete_tx::bytes "
+            "[tile], [%rd2], 16, [bar];",
+            "copy with",
+        ),
         ("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [tile], 16;", "copy"),
     ],
 )

@@ -35,6 +35,8 @@ SPACES = ("shared", "global")
 WIDTHS = frozenset(("v2", "v4", "v8"))
 BYTES = {"f16": 2, "bf16": 2, "f16x2": 4, "bf16x2": 4, "f32": 4, "f64": 8}
 """The types of the atomics of several numbers."""
+BULK = frozenset(("cp", "async", "bulk", *SPACES, "mbarrier", "bulk_group", "L2"))
+"""The words in the names of bulk copies that have a meaning."""
 ARRIVAL = 20
 """The bits by which an arrival is shifted: a phase expects fewer bytes than 1 << 20."""
 SHARE = 44
@@ -148,8 +150,9 @@ def _copy(writer: Writer) -> Steps:
 
 def _bulk_copy(writer: Writer) -> Steps:
     """cp.async.bulk between global and shared memory, of a multiple of 16 bytes."""
-    spaces = [part for word in writer.one.name if (part := word.partition("::")[0]) in SPACES]
-    if {*spaces} != {*SPACES} or {"reduce", "prefetch"} & {*writer.one.name}:
+    parts = [word.partition("::")[0] for word in writer.one.name]
+    spaces = [part for part in parts if part in SPACES]
+    if {*spaces} != {*SPACES} or not {*parts} <= BULK:
         raise writer.refuse("copy with cuda::memcpy_async, or with loads and stores")
     to, source, size, *barrier = writer.one.operands
     assert isinstance(source, Address)
@@ -171,7 +174,7 @@ def _bulk_copy(writer: Writer) -> Steps:
     yield writer.write("sub.s32", left, left, 16)
     yield writer.write("bra", Symbol(again))
     yield Label(behind)
-    if barrier:
+    if "mbarrier" in parts:
         yield from _transaction(writer, barrier[0], size)
 
 
