@@ -61,7 +61,7 @@ def _address(
     one: Instruction, known: dict[str, Symbol], parameters: Collection[str]
 ) -> Symbol | None:
     """The place among the parameters whose address an instruction sets."""
-    if one.name[0] not in STEPS or one.guard is not None:
+    if one.name[0] not in STEPS or one.guard is not None or len(one.operands) < 2:
         return None
     _, source, *more = one.operands
     if isinstance(source, Register):
@@ -79,7 +79,7 @@ def _address(
 def _named(one: Instruction | Label, known: dict[str, Symbol]) -> Instruction | Label:
     if not isinstance(one, Instruction) or one.name[:2] != ("ld", "param"):
         return one
-    target, address = one.operands
+    target, address = one.operands[0], one.operands[-1]
     if not isinstance(address, Address) or not isinstance(address.base, Register):
         return one
     found = known.get(address.base.name)

@@ -39,9 +39,10 @@ def unassigned(
     read = [_reads(block, bits) for block in blocks.values()]
     own = [_sets(block, bits) for block in blocks.values()]
     every = (1 << len(bits)) - 1
-    number = {name: place for place, name in enumerate(blocks)}
+    names = list(blocks)
+    number = {name: place for place, name in enumerate(names)}
     targets = [
-        [number[name] for name in _targets(block, place, list(blocks), tables)]
+        [number[name] for name in _targets(block, place, names, tables) if name in number]
         for place, block in enumerate(blocks.values())
     ]
     before = [0] + [every] * (len(blocks) - 1)
@@ -86,9 +87,9 @@ def _targets(
     last = block[-1] if block else None
     jumps = last is not None and last.name[0] in (*ENDS, "bra", "brx")
     if last is not None and last.name[0] in ("bra", "brx"):
-        symbol = last.operands[-1]
-        assert isinstance(symbol, Symbol)
-        yield from (symbol.name,) if last.name[0] == "bra" else tables[symbol.name]
+        for symbol in last.operands[-1:]:
+            if isinstance(symbol, Symbol):
+                yield from tables.get(symbol.name, (symbol.name,))
     if (not jumps or (last is not None and last.guard is not None)) and place + 1 < len(names):
         yield names[place + 1]
 
