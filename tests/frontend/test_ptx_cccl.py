@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mmsim as mm
-from mmsim.errors import LanguageError
+from mmsim.errors import LanguageError, LaunchError
 from mmsim.frontend.ptx.kernel import PtxProgram
 from mmsim.frontend.ptx.raw import Allocation, binder
 from mmsim.frontend.ptx.text import read
@@ -294,3 +294,16 @@ def test_an_argument_that_no_instruction_uses_stays():
     found.store(run.arrays)
     assert a.all()
     assert np.array_equal(b, A)
+
+
+def test_a_struct_may_hold_the_address_of_freed_memory():
+    memory = Memory(256, 16)
+    memory.all[1] = memory.all[1]._replace(is_freed=True)
+    first, second = (one.address.to_bytes(8, "little") for one in memory.all)
+    found = program(NAMED.format(more=""), STRUCT, binding=binder(memory)).specialized(
+        (first, second + bytes(16))
+    )
+    arrays = MACHINE.run(found.program, *found.args, grid=1, block=1).arrays
+    assert arrays["argument_1"].view(np.int32)[0] == memory.all[1].address >> 8 & 255
+    with pytest.raises(LaunchError, match="points into memory that was freed"):
+        program("", binding=binder(memory)).specialized((first, second))
