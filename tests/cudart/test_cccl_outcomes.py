@@ -52,7 +52,7 @@ def test_the_text_has_the_numbers_of_the_outcomes():
     assert f"between {seconds[0]} and {seconds[-1]} seconds" in text
     assert all(1 << 20 in one["right"] for one in large)
     found = [one["case"] for one in CASES if one["findings"]]
-    assert found == ["RunLengthEncode::NonTrivialRuns"]
+    assert found == ["RunLengthEncode::NonTrivialRuns", "merge"]
 
 
 def test_the_cases_are_those_of_the_programs():
