@@ -154,9 +154,3 @@ def test_a_register_that_is_only_stored_may_be_unset():
     code = UNSET.replace("st.global.u32 [%rd3], %r4", "st.global.u32 [%rd3], %r2")
     mm.RawModule(code=code).get_function("copies")(1, 4, (out,))
     assert out.tolist() == [7, 7, 0, 0]
-
-
-def test_an_unset_register_that_is_used_is_an_error():
-    code = UNSET.replace("mov.b32 %r3, %r2", "add.u32 %r3, %r2, 1")
-    with pytest.raises(mm.MMSimError, match="it has none yet"):
-        mm.RawModule(code=code).get_function("copies")(1, 4, (np.zeros(4, np.int32),))

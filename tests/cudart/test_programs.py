@@ -202,3 +202,27 @@ def test_several_files_and_what_is_compiled(run, tmp_path):
     assert "called no function of CUDA's shared runtime; compile it with" in done.stderr
     done = run("-DN=1", "/bin/true")
     assert "options of the compiler are for a file .cu" in done.stderr
+
+
+CCCL = (
+    *("cub_reduce", "cub_scan", "cub_select", "cub_sort", "cub_segmented"),
+    *("thrust_numbers", "thrust_order"),
+)
+"""Programs of CUB and Thrust. Each takes minutes: several tiles wait for one another."""
+
+
+@pytest.mark.parametrize("program", CCCL)
+def test_cub_and_thrust_compute_what_the_host_does(run, program):
+    done = run(f"{program}.cu")
+    assert (lines(done), done.returncode) == (["OK"], 0), done.stderr
+
+
+def test_the_checker_finds_nothing_in_a_scan(run):
+    done = run("--check", "cub_scan.cu", "Scan::InclusiveSum", "9300")
+    assert (lines(done), done.returncode) == (["OK"], 0), done.stderr
+
+
+def test_a_case_and_sizes_are_chosen(run):
+    done = run("cub_reduce.cu", "Reduce::Sum", str(1 << 20))
+    assert lines(done) == ["OK"], done.stderr
+    assert lines(run("cub_reduce.cu", "nothing")) == ["no such case"]

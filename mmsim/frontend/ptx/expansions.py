@@ -1,8 +1,12 @@
 """Instructions that stand for several simpler ones: copies, barriers in memory, atomics.
 
 A copy by cp.async is done at once: a load from global memory and a store into shared memory, as the
-model has no cheaper way. An mbarrier is a 64-bit word: the arrivals that it waits for in the upper
-half, those up to now in the lower one. Each arrival is an atomic addition, each test a load.
+model has no cheaper way. One by cp.async.bulk is a loop of its thread, 16 bytes at a time.
+
+An mbarrier is a 64-bit word: the arrivals that it waits for above the bit `SHARE`, and below it
+those up to now, shifted by `ARRIVAL`, less the bytes that bulk copies have still to bring. Each
+arrival is an atomic addition, each test a load.
+
 An atomic addition of short floats is a loop of compare-and-swap.
 """
 
@@ -24,11 +28,17 @@ from mmsim.frontend.ptx.module import (
     Variable,
     Vector,
 )
-from mmsim.frontend.ptx.writer import Steps, Writer
+from mmsim.frontend.ptx.writer import SPACES, Steps, Writer
 
 WIDTHS = frozenset(("v2", "v4", "v8"))
 BYTES = {"f16": 2, "bf16": 2, "f16x2": 4, "bf16x2": 4, "f32": 4, "f64": 8}
 """The types of the atomics of several numbers."""
+BULK = frozenset(("cp", "async", "bulk", *SPACES, "mbarrier", "bulk_group", "L2"))
+"""The words in the names of bulk copies that have a meaning."""
+ARRIVAL = 20
+"""The bits by which an arrival is shifted: a phase expects fewer bytes than 1 << 20."""
+SHARE = 44
+"""The bits of an mbarrier for what has arrived."""
 
 
 def moved(address: Address, by: int) -> Address:
@@ -47,6 +57,9 @@ def _copy(writer: Writer) -> Steps:
     if "mbarrier" in one.name:
         if "noinc" in one.name:
             yield from _arrival(writer, one.operands[0])
+        return
+    if "bulk" in one.name:
+        yield from _bulk_copy(writer)
         return
     if "shared" not in (part.partition("::")[0] for part in one.name):
         raise writer.refuse("copy with cuda::memcpy_async, or with loads and stores")
@@ -95,14 +108,68 @@ def _copy(writer: Writer) -> Steps:
     yield writer.write(f"st.shared{width}.b32", to, vector)
 
 
+def _bulk_copy(writer: Writer) -> Steps:
+    """cp.async.bulk between global and shared memory, of a multiple of 16 bytes."""
+    parts = [word.partition("::")[0] for word in writer.one.name]
+    spaces = [part for part in parts if part in SPACES]
+    if {*spaces} != {*SPACES} or not {*parts} <= BULK:
+        raise writer.refuse("copy with cuda::memcpy_async, or with loads and stores")
+    to, source, size, *barrier = writer.one.operands
+    assert isinstance(source, Address)
+    assert isinstance(to, Address)
+    again, behind = writer.label(), writer.label()
+    left, is_done = writer.register("b32"), writer.register("pred")
+    words: Operand = Vector((writer.register("b64"), writer.register("b64")))
+    places = [writer.register("b64") for _ in range(2)]
+    for place, address in zip(places, (to, source), strict=True):
+        yield from _wide(writer, place, address)
+    yield writer.write("mov.b32", left, size)
+    yield Label(again)
+    yield writer.write("setp.le.s32", is_done, left, 0)
+    yield writer.write("bra", Symbol(behind), guard=is_done)
+    yield writer.write(f"ld.{spaces[1]}.v2.b64", words, Address(places[1]))
+    yield writer.write(f"st.{spaces[0]}.v2.b64", Address(places[0]), words)
+    for place in places:
+        yield writer.write("add.s64", place, place, 16)
+    yield writer.write("sub.s32", left, left, 16)
+    yield writer.write("bra", Symbol(again))
+    yield Label(behind)
+    if "mbarrier" in parts:
+        yield from _transaction(writer, barrier[0], size)
+
+
+def _wide(writer: Writer, register: Register, address: Address) -> Steps:
+    """Set a register of 64 bits to an address."""
+    base = address.base
+    assert isinstance(base, Register | Symbol)
+    wide = not isinstance(base, Register) or writer.registers.get(base.name, "b64").endswith("64")
+    yield writer.write("mov.b64" if wide else "cvt.u64.u32", register, base)
+    yield writer.write("add.s64", register, register, address.offset)
+
+
 # Barriers in memory
 
 
-def _arrival(
-    writer: Writer, address: Operand, number: Operand | int = 1, state: Operand | None = None
-) -> Steps:
+def _transaction(writer: Writer, barrier: Operand, size: Operand) -> Steps:
+    """The bytes of a bulk copy that an mbarrier has waited for."""
     wide = writer.register("b64")
+    yield writer.write("cvt.u64.u32", wide, size)
+    yield writer.write("red.shared.add.u64", barrier, wide)
+
+
+def _arrival(
+    writer: Writer,
+    address: Operand,
+    number: Operand | int = 1,
+    state: Operand | None = None,
+    expected: Operand | int = 0,
+) -> Steps:
+    """Arrivals; bulk copies have still to bring the `expected` bytes."""
+    wide, bytes_ = writer.register("b64"), writer.register("b64")
     yield writer.write("cvt.u64.u32", wide, number)
+    yield writer.write("shl.b64", wide, wide, ARRIVAL)
+    yield writer.write("cvt.u64.u32", bytes_, expected)
+    yield writer.write("sub.s64", wide, wide, bytes_)
     if state is None or state == Register("_"):
         yield writer.write(f"red{writer.space}.add.u64", address, wide)
     else:
@@ -112,8 +179,9 @@ def _arrival(
 def _phase(writer: Writer, word: Operand) -> Iterator[Instruction]:
     """The phases that a word has completed, in its own register."""
     needed, arrived = writer.register("b64"), writer.register("b64")
-    yield writer.write("shr.u64", needed, word, 32)
-    yield writer.write("and.b64", arrived, word, 0xFFFFFFFF)
+    yield writer.write("shr.u64", needed, word, SHARE)
+    yield writer.write("shl.b64", needed, needed, ARRIVAL)
+    yield writer.write("and.b64", arrived, word, (1 << SHARE) - 1)
     yield writer.write("div.u64", word, arrived, needed)
 
 
@@ -125,14 +193,17 @@ def _memory_barrier(writer: Writer) -> Steps:
         address, number = operands
         word = writer.register("b64")
         yield writer.write("cvt.u64.u32", word, number)
-        yield writer.write("shl.b64", word, word, 32)
+        yield writer.write("shl.b64", word, word, SHARE)
         yield writer.write(f"st{writer.space}.b64", address, word)
     elif kind == "inval":
         return
-    elif kind == "arrive" and not {"expect_tx", "noComplete"} & {*suffixes}:
+    elif kind == "arrive" and "noComplete" not in suffixes:
         state = None if isinstance(operands[0], Address) else operands[0]
         address, *more = operands if state is None else operands[1:]
-        yield from _arrival(writer, address, more[0] if more else 1, state)
+        if "expect_tx" in suffixes:
+            yield from _arrival(writer, address, 1, state, more[0])
+        else:
+            yield from _arrival(writer, address, more[0] if more else 1, state)
     elif kind in ("test_wait", "try_wait"):
         test, address, token, *_ = operands
         word, other = writer.register("b64"), writer.register("b64")

@@ -30,6 +30,7 @@ from mmsim.frontend.ptx.module import (
     Vector,
     Where,
 )
+from mmsim.frontend.ptx.parameters import with_named_parameters
 from mmsim.frontend.ptx.pointers import parts
 from mmsim.frontend.ptx.printing import format_of, parts_of, places
 
@@ -66,7 +67,8 @@ def flattened(module: Module, kernel: Function, place_of: Callable[[Where], Plac
     refuse_cluster(kernel, place_of(kernel.where))
     flat = Flat()
     body = list(_Inliner(module, flat, place_of).body(kernel, "", {}, (kernel.name,)))
-    flat.body = with_grid_barriers(body)
+    names = {one.name for one in kernel.parameters}
+    flat.body = with_grid_barriers(with_named_parameters(body, names))
     return flat
 
 

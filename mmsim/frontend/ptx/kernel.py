@@ -15,7 +15,6 @@ import numpy.typing as npt
 from mmsim.errors import LaunchError, MMSimError, Place, shown
 from mmsim.frontend.program import Program
 from mmsim.frontend.ptx.arrays import BYTES, PLAIN, Array
-from mmsim.frontend.ptx.copies import copied_first
 from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.flat import Flat, codes_of, flattened, linked
 from mmsim.frontend.ptx.local_memory import extents
@@ -161,10 +160,12 @@ class PtxProgram(Program):
         }
         every |= flat.variables
         slots = Slots(binding, arrays)
+        structs = {one.name: one for one in kernel.parameters}
         for parameter in indexed(flat, kernel):
             plain = slots.name_of(parameter)
             own = _unique(plain, {*arrays, *slots.names()} - {plain})
-            arrays[own] = Array(own, "const", APART * (len(arrays) + 1))
+            size = self._bytes(structs[parameter])
+            arrays[own] = Array(own, "const", APART * (len(arrays) + 1), size)
             variables[parameter] = own
             slots.add_struct(own, parameter)
         for name, variable in every.items():
@@ -189,13 +190,6 @@ class PtxProgram(Program):
             base[variable.space] = at + self._bytes(variable)
         lowering = Lowering(flat, arrays, variables, slots, self._places, kernel.where)
         body = lowering.body()
-        copied = copied_first(body)
-        zeros = (
-            ir.Assign(variable, ir.Unary(lowering.held(register), ir.Const(0), place), place)
-            for register, variable in lowering.names.items()
-            if variable in copied
-        )
-        body = (*zeros, *body)
         self._goes_anywhere = lowering.goes_anywhere
         used = {array.name: array for array in arrays.values() if array.uses}
         local_arrays = tuple(

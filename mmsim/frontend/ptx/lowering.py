@@ -47,12 +47,13 @@ from mmsim.frontend.ptx.pointers import (
     results_and_sources,
 )
 from mmsim.frontend.ptx.products import multiplied
+from mmsim.frontend.ptx.unassigned import unassigned
 from mmsim.ir import nodes as ir
 from mmsim.ir.splitting import reducible
 from mmsim.ir.structured import BasicBlock, structured
 from mmsim.ir.structured import Label as BlockName
 
-HELD = {"pred": "bool", "16": "int16", "32": "int32", "64": "int64"}
+HELD = {"pred": "bool", "8": "int16", "16": "int16", "32": "int32", "64": "int64"}
 """The type in which a register is held, by its bits; that of floats is f32 or f64."""
 WITHOUT_EFFECT = frozenset(
     (
@@ -181,8 +182,12 @@ class Lowering:
         """The statements of the kernel."""
         blocks: dict[BlockName, BasicBlock] = {}
         name: BlockName = "entry"
-        statements: list[ir.Stmt] = []
         place = self.place
+        statements: list[ir.Stmt] = [
+            ir.Assign(self.name_of(one), cast(self.held(one), ir.Const(0), place), place)
+            for one in unassigned(self.flat.body, self.flat.tables)
+            if one in self.flat.registers
+        ]
         extra = 0
 
         def end(targets: tuple[BlockName, ...], test: ir.Expr | None = None) -> None:
@@ -470,7 +475,7 @@ class Lowering:
         kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
         names = set(kind.arrays)
         if kind.is_loaded or not names:
-            self.goes_anywhere |= space in ("generic", "global")
+            self.goes_anywhere |= kind.is_loaded and space in ("generic", "global")
             known = self.arrays.keys() if self.parameters.is_raw else self.stored
             names |= known or self.arrays.keys()
         found = [self.arrays[name] for name in names]

@@ -40,7 +40,7 @@ def missing_word(one: Instruction) -> str | None:
     first = one.name[0]
     if first in MISSING:
         return first
-    if first == "cp" and "bulk" in one.name:
+    if first == "cp" and "bulk" in one.name and {"tensor", "prefetch", "reduce"} & {*one.name}:
         return "bulk"
     return "async" if first in ("st", "red") and "async" in one.name else None
 

@@ -58,6 +58,8 @@ class Kind:
         return found
 
 
+FIRST_ADDRESS = 1 << 12
+"""No array begins below it."""
 NUMBER = Kind()
 LOADED = Kind(is_loaded=True)
 READING = ("ld", "ldu", "atom")
@@ -141,6 +143,8 @@ class Pointers:
             return LOADED
         if name not in CARRYING:
             return NUMBER
+        if name == "and" and any(_is_small(source) for source in sources):
+            return NUMBER
         held = [self.kind(source) for source in sources]
         if name == "selp":
             held = held[:2]
@@ -151,8 +155,10 @@ class Pointers:
         pointing = [kind for kind in known if kind.arrays]
         if not pointing:
             return LOADED if any(kind.is_loaded for kind in known) else NUMBER
-        if name == "sub" and len(pointing) == 2 and pointing[0].is_offset:
-            return NUMBER if pointing[0] == pointing[1] else Kind()
+        if name == "sub" and len(pointing) == 2:
+            first, second = pointing
+            if first.is_offset or (first.arrays == second.arrays and len(first.arrays) == 1):
+                return NUMBER
         is_sum = name in AFFINE and not any(isinstance(x, Vector) for x in one.operands)
         last = known[-1] if name == "mad" else known[0] if name == "sub" else pointing[0]
         if is_sum and len(pointing) == 1 and pointing[0].is_offset and last is pointing[0]:
@@ -213,6 +219,11 @@ class Pointers:
             case "or" | "xor":
                 return gcd(*known)
         return 1
+
+
+def _is_small(operand: Operand) -> bool:
+    """Return whether an operand is a mask that keeps low bits alone, as for what is misaligned."""
+    return isinstance(operand, Immediate) and 0 <= operand.value < FIRST_ADDRESS
 
 
 def lowest_bit(number: int) -> int:

@@ -143,8 +143,8 @@ class RawBinding(Binding):
     def _pointer(self, parameter: Variable, name: str, at: int, address: int, where: str) -> Any:
         """Bind what may be a pointer, at an offset of a parameter, if it is one."""
         found = self._device.find(address)
-        if found is None:
-            return None
+        if found is None or (found.is_freed and parameter.is_array):
+            return None  # what a struct holds need not be a pointer, nor one that is used
         if found.is_freed:
             raise LaunchError(
                 f"{where} points into memory that was freed before the launch, "

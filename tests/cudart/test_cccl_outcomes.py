@@ -1,0 +1,63 @@
+"""The outcomes on algorithms of CUB and Thrust, and the page that counts them."""
+
+import json
+import re
+
+import pytest
+
+from tests.kit import ROOT
+
+FOLDER = ROOT / "tests" / "cudart" / "programs"
+DATA = json.loads(
+    (ROOT / "benchmarks" / "results" / "cuda-c" / "cccl.json").read_text(encoding="utf-8")
+)
+PAGE = (ROOT / "docs" / "reference" / "cuda-c.md").read_text(encoding="utf-8")
+CASES = DATA["cases"]
+RIGHT = {name for one in CASES if one["right"] for name in one["algorithms"]}
+ROWS = {
+    "cub_reduce": "`cub::DeviceReduce`, `DeviceSegmentedReduce`",
+    "cub_scan": "`cub::DeviceScan`",
+    "cub_select": "`cub::DeviceSelect`, `DevicePartition`, `DeviceRunLengthEncode`, "
+    "`DeviceHistogram`, `DeviceAdjacentDifference`",
+    "cub_sort": "`cub::DeviceRadixSort`, `DeviceMergeSort`, `DeviceMerge`, `DeviceTopK`",
+    "cub_segmented": "`cub::DeviceSegmentedSort`, `DeviceSegmentedRadixSort`",
+    "thrust_numbers": "`thrust::transform`, reductions, scans, selections, moves",
+    "thrust_order": "`thrust::sort`, `merge`, searches, operations of sets",
+}
+
+
+def of(program):
+    return [one for one in CASES if one["program"] == program]
+
+
+def algorithms(cases):
+    return len({name for one in cases for name in one["algorithms"]})
+
+
+@pytest.mark.parametrize("program", ROWS)
+def test_a_row_of_the_table_has_the_numbers_of_the_outcomes(program):
+    (row,) = re.findall(rf"^\| {re.escape(ROWS[program])} \|(.*)\|$", PAGE, re.MULTILINE)
+    own = of(program)
+    given = (own, *([one for one in own if one[key]] for key in ("right", "engines", "checker")))
+    assert [int(cell) for cell in row.split("|")] == [algorithms(part) for part in given]
+
+
+def test_the_text_has_the_numbers_of_the_outcomes():
+    text = " ".join(PAGE.split())
+    large = [one for one in CASES if one["seconds"] is not None]
+    assert f"call {algorithms(CASES)} algorithms" in text
+    assert f"{len(RIGHT)} of them" in text
+    assert f"At 2^20 elements, {algorithms(large)} were tried" in text
+    seconds = sorted(one["seconds"] for one in large)
+    assert f"between {seconds[0]} and {seconds[-1]} seconds" in text
+    assert all(1 << 20 in one["right"] for one in large)
+    found = [one["case"] for one in CASES if one["findings"]]
+    assert found == ["RunLengthEncode::NonTrivialRuns", "merge"]
+
+
+def test_the_cases_are_those_of_the_programs():
+    assert {one["program"] for one in CASES} == ROWS.keys()
+    for program in ROWS:
+        text = (FOLDER / f"{program}.cu").read_text("utf-8")
+        named = re.findall(r'\{"([^"]+)", \d+, ', text)
+        assert named == [one["case"] for one in of(program)]
