@@ -237,6 +237,9 @@ class Memory:
     def live(self):
         return self.all
 
+    def described(self, found):
+        return f"{found.size} bytes"
+
     def address(self, variable):
         return None
 
