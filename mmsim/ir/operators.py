@@ -301,6 +301,12 @@ COMPARE: dict[str, Row] = {
     ">": _compare(operator.gt, ORDERED, ast.Gt, np.greater),
     ">=": _compare(operator.ge, ORDERED, ast.GtE, np.greater_equal),
 }
+RISING, STRICT = ("<", "<="), ("<", ">")
+"""The comparisons that say that the right side is greater, and those without equality."""
+MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+"""The comparisons of the same sides in the other order."""
+NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+"""The comparisons of whole numbers that hold where others don't."""
 
 UNARY: dict[str, Row] = {
     "-": _one(operator.neg, "negate", "sign", "-", means=(ast.USub, np.negative, operator.neg),

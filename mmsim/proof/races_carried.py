@@ -47,17 +47,16 @@ class _Reads:
             return known
         self.found |= names(expressions(one)) - known
         ends = [self.block(body, known | {*targets(one)}) for body in inside(one)]
-        match one:
-            case ir.For():
-                return known
-            case ir.Scope(name=name):
-                ends += self.leaves.pop(name, [])
-            case ir.Leave(scope=name):
-                self.leaves[name].append(known)
-                return None
-            case ir.Return() | ir.Break() | ir.Continue():
-                return None
-            case _ if not ends:
-                return known | {*targets(one)}
+        if isinstance(one, ir.For):
+            return known
+        if isinstance(one, ir.Return | ir.Break | ir.Continue):
+            return None
+        if isinstance(one, ir.Leave):
+            self.leaves[one.scope].append(known)
+            return None
+        if isinstance(one, ir.Scope):
+            ends += self.leaves.pop(one.name, [])
+        elif not ends:
+            return known | {*targets(one)}
         kept = [end for end in ends if end is not None]
         return set.intersection(*kept) if kept else None

@@ -1,5 +1,7 @@
 """Loops that count in a variable of each thread: fused where their trips are known beforehand."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
@@ -132,10 +134,11 @@ def test_a_loop_with_its_test_at_the_end_makes_one_trip_at_least(n):
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_any_other_loop_is_interpreted(name):
+def test_any_other_loop_comes_out_the_same(name):
     arrays = np.arange(1, SIZE + 1), np.zeros(SIZE + 8, dtype=int)
-    with pytest.raises(CannotFuse):
-        run_along("plain", program(OTHERS[name]), *arrays, 40, threads=8)
+    for n in (30, 39):
+        with suppress(CannotFuse):  # if all threads are supposed to make as many trips, or give up
+            agrees("plain", program(OTHERS[name]), *arrays, n, threads=8)
     agrees(None, program(OTHERS[name]), *arrays, 30, threads=8)
 
 

@@ -44,6 +44,26 @@ def with_break(T, a, b):
 
 
 @mm.program
+def doubling(T, a, b):
+    i = T.id + 1
+    total = 0
+    while i < a.size:
+        total += a[i]
+        i *= 2
+    b[T.id] = total
+
+
+@mm.program
+def doubling_with_break(T, a, b):
+    i = T.id + 1
+    while True:
+        b[T.id] += a[i]
+        i *= 2
+        if i >= a.size:
+            break
+
+
+@mm.program
 def in_a_branch(T, a, b):
     k = T.block
     if T.block < 9:
@@ -58,6 +78,7 @@ def of_memory(T, a, b):
     k = a[T.id]
     while k < 40:
         k += 7
+        k += 1
     b[T.id] = k
 
 
@@ -76,6 +97,12 @@ def test_a_loop_that_all_threads_leave_together_is_fused(program, hopeless):
 
 
 @pytest.mark.parametrize("program", [strided, with_break])
+def test_a_loop_that_counts_needs_no_supposing(program, hopeless):
+    agrees("plain", program, np.arange(90), np.zeros(90, int), **HOW)
+    assert not hopeless
+
+
+@pytest.mark.parametrize("program", [doubling, doubling_with_break])
 def test_a_thread_that_leaves_earlier_is_interpreted_from_then_on(program, hopeless):
     agrees("plain", program, np.arange(90), np.zeros(90, int), **HOW)
     assert len(hopeless) == 1

@@ -36,7 +36,7 @@ def refused(body, before="", limits=""):
 LEFT_OUT = {
     "wgmma.fence.sync.aligned;": "products of matrices by four warps together",
     "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32;": "memory of tensor cores",
-    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%p], 16, [%q];": (
+    "cp.async.bulk.prefetch.L2.global [%p], 16;": (
         "copies by the tensor memory accelerator, which the model leaves out; copy with cuda::"
     ),
     "cp.async.bulk.tensor.2d.shared::cta.global.tile.mbarrier::complete_tx::bytes"

@@ -186,7 +186,8 @@ def test_every_row_has_what_its_readers_need():
 PROOFS = [path.relative_to(PACKAGE).as_posix() for path in (PACKAGE / "proof").glob("*.py")]
 COMPARED = {
     "engines/array/fused/rows.py": {"+", "-", "//", "%"},  # how consecutive lanes' values differ
-    "engines/array/fused/writer.py": {"//", "%"},  # the limits of a loop's bounds
+    "engines/array/fused/writer.py": {"//", "%", "-", "~"},  # the limits of a loop's bounds
+    "engines/array/fused/counted.py": {"+", "-"},  # how a loop's own variable changes
     # of the two divisions, by a shift or a mask; of the sums, the one whose parts mix
     "engines/array/fused/expressions.py": {"%", "*"},
     "frontend/ptx/printing.py": {"%"},  # in a format of C

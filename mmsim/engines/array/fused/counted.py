@@ -14,18 +14,15 @@ from mmsim.engines.array.fused.analysis import Analysis, last_test
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT, Type, is_int
 from mmsim.ir.lower import unconverted
-from mmsim.ir.operators import row_of
+from mmsim.ir.operators import MIRRORED, NEGATED, RISING, STRICT, row_of
 from mmsim.ir.walk import inside, names, statements, targets
-
-OPPOSITE = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-"""The signs of a comparison whose sides are exchanged."""
-NEGATED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
-"""The signs of a comparison that holds if another one doesn't."""
 
 
 @dataclass(frozen=True)
 class Count:
-    """A loop that counts from `start` while the number is `op` (<, <=, > or >=) `stop`.
+    """A loop that counts from `start`, up to `stop` if it `rises`, or else down to it.
+
+    It makes a trip for `stop` itself if it `includes` it.
 
     Each trip is `body`, and adds or subtracts `step`. There are at least `runs` trips. The numbers
     have to lie in `reach`.
@@ -36,7 +33,8 @@ class Count:
     stop: ir.Expr
     step: ir.Expr
     subtracts: bool
-    op: str
+    rises: bool
+    includes: bool
     runs: int
     reach: tuple[int, int]
 
@@ -51,12 +49,12 @@ def count_of(loop: ir.While, body: ir.Block, analysis: Analysis) -> Count | None
         at = _setting(block, test.name)
         found = block[at] if at >= 0 else None
         test = found.value if isinstance(found, ir.Assign) else test
-    if not isinstance(test, ir.Compare) or test.op not in OPPOSITE:
+    if not isinstance(test, ir.Compare) or test.op not in MIRRORED:
         return None
     sign = NEGATED[test.op] if leaves else test.op
     for left, right, op in (
         (test.left, test.right, sign),
-        (test.right, test.left, OPPOSITE[sign]),
+        (test.right, test.left, MIRRORED[sign]),
     ):
         held, is_unsigned = _plain(left)
         if not isinstance(held, ir.Var):
@@ -79,7 +77,8 @@ def count_of(loop: ir.While, body: ir.Block, analysis: Analysis) -> Count | None
         if not is_own or not steady or not analysis.is_uniform(step):
             return None
         reach = (0 if is_unsigned else reach[0], reach[1])
-        return Count(block, before, stop, step, update.op == "-", op, runs, reach)
+        rises, includes = op in RISING, op not in STRICT
+        return Count(block, before, stop, step, update.op == "-", rises, includes, runs, reach)
     return None
 
 

@@ -68,11 +68,11 @@ def full(launch: Launch) -> bool:
 class Pieces:
     """A program that is being written, with the lines that its statements share."""
 
-    def __init__(self, launch: Launch) -> None:
-        self.launch = launch
-        body, typing = strict(straighten(launch.meaning.code.body)), launch.meaning.typing
-        self.body, self.typing = supposing(body, typing)
-        self.supposes = self.body is not body
+    def __init__(self, launch: Launch, supposes: bool) -> None:
+        self.launch, self.supposes = launch, supposes
+        self.body, self.typing = strict(straighten(launch.meaning.code.body)), launch.meaning.typing
+        if supposes:
+            self.body, self.typing = supposing(self.body, self.typing)
         self.analysis = Analysis(self.body)
         self.width = launch.machine.width
         self.full = full(launch)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
@@ -25,12 +26,12 @@ CHECKED = "agrees_with_first"
 def supposing(body: ir.Block, typing: Lowered) -> tuple[ir.Block, Lowered]:
     """A straightened program whose loops all threads leave together, with its types.
 
-    It is the program itself if it has no loop that another thread may leave earlier, or one whose
-    end depends on memory.
+    Raises `CannotFuse` if it has no loop that another thread may leave earlier, or one whose end
+    depends on memory.
     """
     found = _Supposing(body)
     if not found.find():
-        return body, typing
+        raise CannotFuse("nothing to suppose")
     types = {found.first_of(name): typing.variables[name] for name in found.needed}
     begin = ir.Assign(CHECKED, ir.Const(1), found.deciding[0].place)
     changed = (begin, *found.block(body))

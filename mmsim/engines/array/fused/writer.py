@@ -112,20 +112,23 @@ def _written(launch: Launch) -> Fused | str:
         begin = machine.line // machine.room(launch.arrays[name].dtype.itemsize)
         if not counted(launch.conflict(name, kind), machine.width, begin):
             return "there is no compiled counter for a unit's rule"
-    writer = None
-    try:
-        writer = _Writer(launch)
-        fused = writer.write()
-        for text in (fused.kernel, fused.skeleton):
-            compile(text, "<a fused program>", "exec")
-    except CannotFuse as error:
-        return str(error)
-    except (SyntaxError, RecursionError, MemoryError):  # Python's bounds on loops, blocks, brackets
-        return "it is nested too deeply"
-    finally:
-        if writer is not None:
-            vars(writer).clear()  # it is part of a cycle, which would keep the launch's arrays
-    return fused
+    reason = ""
+    for supposes in (False, True):
+        writer = None
+        try:
+            writer = _Writer(launch, supposes)
+            fused = writer.write()
+            for text in (fused.kernel, fused.skeleton):
+                compile(text, "<a fused program>", "exec")
+            return fused
+        except CannotFuse as error:
+            reason = reason or str(error)
+        except (SyntaxError, RecursionError, MemoryError):  # Python's bounds on loops and brackets
+            return "it is nested too deeply"
+        finally:
+            if writer is not None:
+                vars(writer).clear()  # it is part of a cycle, which would keep the launch's arrays
+    return reason
 
 
 class _Writer(Accesses):
@@ -336,12 +339,11 @@ class _Writer(Accesses):
             raise CannotFuse("a loop whose end depends on the thread")
         limits = low, high = self._limits(count.start), self._limits(count.stop)
         by = f"-({self._same(count.step)})" if count.subtracts else self._same(count.step)
-        rises = count.op[0] == "<"
-        sign, end = (1, 1) if rises else (-1, 0)
-        beyond = sign if count.op[1:] else 0  # the loop runs for the bound, too
+        sign, end = (1, 1) if count.rises else (-1, 0)
+        beyond = sign if count.includes else 0  # the loop runs for the bound, too
         after = f"{high[end]} + {beyond - sign} + {by}"
         ends = [*low, *high, after] + ([f"{low[end]} + {by}"] if count.runs else [])
-        self.plain.add(f"kept({by}, {(1, FAR) if rises else (-FAR, -1)})")
+        self.plain.add(f"kept({by}, {(1, FAR) if count.rises else (-FAR, -1)})")
         self.plain.add(*(f"kept({value}, {count.reach})" for value in ends))
         of = count.start, count.stop
         self._varying_loop(None, count.body, of, limits, by, beyond, count.runs)
