@@ -392,7 +392,7 @@ def test_every_reader_refuses_a_strange_expression_by_name(reader):
 
 
 def fused_writer():
-    return _Writer(launched())
+    return _Writer(launched(), False)
 
 
 ALONE = {
