@@ -338,7 +338,7 @@ def test_a_search_finds_the_page_that_answers_first(site, browser):
 def test_the_first_screen_says_what_it_runs_and_how_to_install_it(site, browser):
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     page.goto((site / "index.html").as_uri())
-    for text in ("CUDA kernels written in Python", "numba.cuda", "pip install ."):
+    for text in ("CUDA kernels of C++ and Python", "numba.cuda", "pip install ."):
         box = page.locator("article").get_by_text(text).first.bounding_box()
         assert box["y"] + box["height"] < 800, text
     page.close()

@@ -619,8 +619,8 @@ def test_a_program_of_60_lines_has_a_link_below_2000_letters(opened):
         + "\n    b[T.id] = x1\n"
     )
     text = text.replace("a.shape", "a")
-    page.evaluate("text => laboratory.change(setup => { setup.text = text; })", text)
     before = page.evaluate("laboratory.link")
+    page.evaluate("text => laboratory.change(setup => { setup.text = text; })", text)
     until(page, f"laboratory.link !== {json.dumps(before)}")
     assert len(text.splitlines()) == 60
     assert len(page.evaluate("laboratory.link")) < 2000
@@ -861,7 +861,7 @@ def test_a_curve_that_a_change_ended_is_measured_when_the_change_is_taken_back(p
           set(9);
         }"""
     )
-    until(page, "laboratory.curve.whole")
+    until(page, "laboratory.curve.whole && laboratory.curve.shape.includes('\"latency\":9')")
     assert page.evaluate("laboratory.curve.points.size === laboratory.curve.values.length")
     assert page.locator("#curve-note").inner_text() == ""
 

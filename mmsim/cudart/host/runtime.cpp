@@ -311,6 +311,7 @@ Work again(void *pointer, size_t bytes) {
     own.used += bytes;
     Message message;
     message << uint64_t(uintptr_t(pointer)) << uint64_t(bytes);
+    add_calls(message);
     return ask(ALLOCATION, message);
   };
 }
