@@ -1,4 +1,4 @@
-"""What a card's profiler counts of kernels of CUDA C++, line by line, and what the model counts."""
+"""Counts of a card's profiler for kernels of CUDA C++, line by line, and those of the model."""
 
 import json
 from pathlib import Path

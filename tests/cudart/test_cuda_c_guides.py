@@ -70,7 +70,7 @@ def project(tmp_path):
 
 
 def outcome(project):
-    """What the workflow's tests do."""
+    """Run the tests of the workflow."""
     (command,) = (one["run"] for one in STEPS if one.get("name") == "Tests")
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     return subprocess.run(

@@ -1,4 +1,4 @@
-"""What kernels write by printf: in order, on both engines, once."""
+"""Texts that kernels write by printf: in order, on both engines, once."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a host reads and writes of a module: its variables, and facts of its kernels."""
+"""A module's variables, which the host reads and writes, and facts of its kernels."""
 
 import numpy as np
 import pytest

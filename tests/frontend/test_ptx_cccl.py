@@ -1,4 +1,4 @@
-"""What the kernels of CUB and Thrust need beyond those of others, one small kernel each."""
+"""Needs of the kernels of CUB and Thrust beyond those of others, one small kernel each."""
 
 import re
 

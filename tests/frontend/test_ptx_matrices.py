@@ -7,27 +7,14 @@ import mmsim as mm
 from mmsim.errors import ExchangeError, LanguageError
 from mmsim.frontend.ptx.kernel import PtxProgram
 from mmsim.frontend.ptx.text import read
+from tests.kit.generators.fragments import bits_of, small
 
 MACHINE = mm.HMM(2, 32, 50, 5, bank_bytes=4)
-RANDOM = np.random.RandomState(2)
 
 
 def ran(program, *args, block=32, **how):
     found = program.specialized(args)
     return MACHINE.run(found.program, *found.args, grid=1, block=block, **how)
-
-
-def small(*shape):
-    """Small whole numbers, whose sums of products every type of floats holds exactly."""
-    return RANDOM.randint(-4, 5, shape)
-
-
-def bits_of(numbers, type_):
-    """Numbers as the words of memory that hold them."""
-    if type_ == "bf16":
-        return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
-    names = {"f16": "f2", "tf32": "f4", "f32": "f4", "f64": "f8", "s8": "i1", "u8": "u1"}
-    return numbers.astype(names.get(type_, "i4"))
 
 
 # mma: the fragments as the manual gives them

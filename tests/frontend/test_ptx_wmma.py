@@ -13,10 +13,10 @@ import mmsim as mm
 from mmsim.errors import LanguageError
 from mmsim.frontend.ptx.kernel import PtxProgram
 from mmsim.frontend.ptx.text import read
+from tests.kit.generators.fragments import bits_of, small
 
 HERE = Path(__file__).parent / "ptx"
 MACHINE = mm.HMM(2, 32, 50, 5, bank_bytes=4)
-RANDOM = np.random.RandomState(2)
 ENGINES = pytest.mark.parametrize("engine", ["array", "events"])
 
 
@@ -34,19 +34,6 @@ def ran(program, *args, block=32, **how):
 def of_file(name):
     found, texts = module()
     return PtxProgram(found, name, **texts)
-
-
-def small(*shape):
-    """Small whole numbers, whose sums of products every type of floats holds exactly."""
-    return RANDOM.randint(-4, 5, shape)
-
-
-def bits_of(numbers, type_):
-    """Numbers as the words of memory that hold them."""
-    if type_ == "bf16":
-        return (numbers.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
-    names = {"f16": "f2", "tf32": "f4", "f32": "f4", "f64": "f8", "s8": "i1", "u8": "u1"}
-    return numbers.astype(names.get(type_, "i4"))
 
 
 WHOLE = {

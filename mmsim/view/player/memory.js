@@ -117,7 +117,7 @@ function watchTables() {
   });
 }
 
-/** How many rows a page has, so that it is soon drawn: the more columns, the fewer. */
+/** The rows of a page, so that it is soon drawn: the more columns, the fewer. */
 function mostRows({ width, bankBytes = 1, arrays }) {
   const columns = (width * bankBytes) / Math.min(bankBytes, ...arrays.map(({ bytes = 1 }) => bytes));
   return Math.max(16, Math.min(ROWS, Math.floor(CELLS / columns)));

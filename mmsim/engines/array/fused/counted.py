@@ -22,10 +22,8 @@ from mmsim.ir.walk import inside, names, statements, targets
 class Count:
     """A loop that counts from `start`, up to `stop` if it `rises`, or else down to it.
 
-    It makes a trip for `stop` itself if it `includes` it.
-
-    Each trip is `body`, and adds or subtracts `step`. There are at least `runs` trips. The numbers
-    have to lie in `reach`.
+    It makes a trip for `stop` itself if it `includes` it. Each trip is `body`, and adds or
+    subtracts `step`. There are at least `runs` trips. The numbers have to lie in `reach`.
     """
 
     body: ir.Block
