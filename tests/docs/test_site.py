@@ -318,9 +318,7 @@ ANSWERS = {
 """Searches, each with the page that answers."""
 
 
-@pytest.mark.parametrize(
-    "every", [4, pytest.param(1, marks=pytest.mark.long)], ids=["some", "all"]
-)
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.long)], ids=["some", "all"])
 def test_a_search_finds_the_page_that_answers_first(site, new_page, every):
     page = new_page()
     for words, answer in islice(ANSWERS.items(), 0, None, every):
