@@ -80,6 +80,9 @@ FIRST = [
     "tests/sweeps/test_sweep.py",
     "tests/view/test_terminal.py",
     "tests/view/test_lab.py",
+    "tests/docs/test_docs.py",
+    "tests/gpu/test_gpu_experiments.py",
+    "tests/gpu/test_cuda_emulated.py",
     "tests/frontend/test_numba_calls.py",
     "planted bugs",
 ]
