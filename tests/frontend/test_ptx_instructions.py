@@ -1023,7 +1023,7 @@ def given_as(name, sources, targets):
         ("sqrt.rp.f32", "f32", "f32", "rounds up; mmsim"),
         ("cvt.rz.f32.s64", "b64", "f32", "cvt.rz.f32.s64 rounds a 64-bit integer towards 0"),
         ("cvt.rm.bf16.f32", "f32", "b16", "rounds down"),
-        ("cvt.rna.tf32.f32", "f32", "b32", "rounds halves away from 0"),
+        ("cvt.rna.f32.f64", "f64", "f32", "rounds halves away from 0"),
         ("cvt.f32", "f32", "f32", "names 1 types instead of 2"),
         ("add.u32.u32", "b32 b32", "b32", "names 2 types instead of 1"),
         ("add.u32", "b32", "b32", "has 1 source operands, which it doesn't take"),

@@ -677,6 +677,13 @@ def _to_float(form: Form, to: PtxType, x: Value) -> Value:
         if mode:
             return (x.call("as_integer") & -(1 << 16)).cast("int32").call("as_float")
         return _odd(x) if x.type.itemsize == 8 else x
+    if to.name == "tf32":
+        if mode not in ("", "rz", "rna"):
+            raise form.refuse(f"rounds {MODES[mode]}")
+        bits = x.call("as_integer")
+        up = (bits >> 13 & 1) + 0xFFF if not mode else 0 if mode == "rz" else 0x1000
+        kept = (bits + up & -(1 << 13)).cast("int32").call("as_float")
+        return x.is_nan().choose(x, kept)
     near = x.cast(wanted)
     if not mode or wanted.itemsize >= x.type.itemsize:
         return near
@@ -788,8 +795,8 @@ INSTRUCTIONS: dict[str, Row] = {
     "cvt": Row(
         _converted,
         "t?t",
-        f"s8 u8 {_INTEGERS} f16 f16x2 bf16 bf16x2 f32 f64",
-        "rn rz rm rp rni rzi rmi rpi ftz sat relu",
+        f"s8 u8 {_INTEGERS} f16 f16x2 bf16 bf16x2 tf32 f32 f64",
+        "rn rz rm rp rna rni rzi rmi rpi ftz sat relu",
         "h",
     ),
     "rcp": Row(_reciprocal, "t", "f32 f64", "rn approx ftz"),
