@@ -47,16 +47,17 @@ class Case:
     shared_mem: int = 0
     tolerance: float = 0.0
     unordered: tuple[int, ...] = ()
+    folder: Path = HERE
 
     @property
     def ptx(self) -> str:
         """The PTX of its file."""
-        return (HERE / f"{self.file}.ptx").read_text("utf-8")
+        return (self.folder / f"{self.file}.ptx").read_text("utf-8")
 
     @property
     def code(self) -> str:
         """The CUDA C++ of its file."""
-        return (HERE / f"{self.file}.cu").read_text("utf-8")
+        return (self.folder / f"{self.file}.cu").read_text("utf-8")
 
     @property
     def entry(self) -> str:
