@@ -63,9 +63,7 @@ OF_LINES = {
 Launches = dict[str, Case]
 
 
-def assemble(
-    every: Launches, folder: Path, level: str
-) -> dict[str, dict[str, list[Assembled]]]:
+def assemble(every: Launches, folder: Path, level: str) -> dict[str, dict[str, list[Assembled]]]:
     """Assemble each file for the card; return the instructions of its kernels."""
     import cupy
 
@@ -146,7 +144,8 @@ def rows(model: dict[Place, list[int]] | None, cards: list[Any]) -> Iterator[dic
         }
         if model is not None:
             own["model"] = model.get(place, none)
-        yield own | {level: card.get(place, none) for level, card in zip(LEVELS, cards)}
+        levels = zip(LEVELS, cards, strict=bool(cards))
+        yield own | {level: card.get(place, none) for level, card in levels}
 
 
 def compared(

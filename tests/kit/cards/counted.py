@@ -45,7 +45,8 @@ class Place(NamedTuple):
 
 
 STRIDES = {"staged4": (1, 2, 3, 8), "staged8": (1, 3, 4, 8), "staged16": (1, 2, 4, 5, 8, 16),
-           "strided": (2, 3, 32), "transposed": (1, 2, 8), "swapped": (1, 3, 8), "exchanged": (2, 4, 8)}  # fmt: skip
+           "strided": (2, 3, 32), "transposed": (1, 2, 8), "swapped": (1, 3, 8),
+           "exchanged": (2, 4, 8)}  # fmt: skip
 """Further strides of the kernels whose last argument is one."""
 SECTOR = 32
 FOLDER = Path(__file__).parent

@@ -18,7 +18,14 @@ CASES: dict[str, Case] = {}
 
 
 def case(
-    file: str, name: str, grid: Any, block: Any, args: Any, expected: Any, more: str = "", **how: Any
+    file: str,
+    name: str,
+    grid: Any,
+    block: Any,
+    args: Any,
+    expected: Any,
+    more: str = "",
+    **how: Any,
 ) -> None:
     """Add a launch; `more` distinguishes it from others of its kernel."""
     title = f"{file}-{name}{more}"
