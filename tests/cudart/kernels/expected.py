@@ -491,18 +491,17 @@ def kept(kind: Any, size: int, places: Any, count: int) -> Any:
     found = zeros(kind, 64)
     for thread in range(64):
         own = zeros(kind, size)
-        for k in range(size):
-            own[places[k] % size] = k
+        own[places] = np.arange(size)
         for k in range(count):
             at = (places[k] + thread * 3) % size
             own[at] = own[(at + 5) % size] + kind(1)
-        found[thread] = own[places[:size] % size].sum(dtype=kind)
+        found[thread] = own.sum(dtype=kind)
     return found
 
 
 for name, kind, size in (("words", I, 16), ("doubles", np.float64, 8), ("shorts", np.int16, 16),
                          ("bytes", np.uint8, 32)):  # fmt: skip
-    places = RANDOM.permutation(32).astype(I)
+    places = RANDOM.permutation(size).astype(I)
     shape = (1, 64, (zeros(kind, 64), places, I(7)))
     case("locals", name, *shape, {0: kept(kind, size, places, 7)})
 places = RANDOM.permutation(8).astype(I)

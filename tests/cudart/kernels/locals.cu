@@ -6,13 +6,13 @@ __device__ void keep(Number* out, const int* places, int n)
 {
     Number own[size];
     int t = threadIdx.x;
-    for (int k = 0; k < size; k++) own[places[k] % size] = Number(k);  // all lanes at one place
+    for (int k = 0; k < size; k++) own[places[k]] = Number(k);  // all lanes at one place
     for (int k = 0; k < n; k++) {
         int at = (places[k] + t * 3) % size;  // each at its own
         own[at] = own[(at + 5) % size] + Number(1);
     }
     Number sum = 0;
-    for (int k = 0; k < size; k++) sum = sum + own[places[k] % size];
+    for (int k = 0; k < size; k++) sum = sum + own[places[k]];
     out[t] = sum;
 }
 
@@ -41,8 +41,8 @@ extern "C" __global__ void fours(int4* out, const int* places, int n)
 {
     int4 own[8];
     int t = threadIdx.x;
-    for (int k = 0; k < 8; k++) own[places[k] % 8] = make_int4(k, t, k + t, 1);
+    for (int k = 0; k < 8; k++) own[places[k]] = make_int4(k, t, k + t, 1);
     for (int k = 0; k < n; k++) own[(places[k] + t) % 8].y += 7;
-    int4 one = own[places[0] % 8], other = own[t % 8];
+    int4 one = own[places[0]], other = own[t % 8];
     out[t] = make_int4(one.x + other.x, one.y + other.y, one.z + other.z, one.w + other.w);
 }

@@ -1,6 +1,6 @@
 """Count the accesses of kernels of CUDA C++ on a card by Nsight Compute, line by line.
 
-    python -m tests.kit.cards.count_on_gpu FILE.json [--unseen] [--predict]
+    python -m tests.kit.cards.count_on_gpu FILE.json [LAUNCH ...] [--unseen] [--predict]
 
 It needs a card, CuPy, and of NVIDIA's toolkit `ptxas`, `nvdisasm` and `ncu`. It writes the model's
 counts (`tests.kit.cards.counted`) and the card's: of the kernels as they are written, which the
@@ -8,8 +8,9 @@ assembler leaves with -O0, and of what it makes of them with -O3, its default. W
 profiler also counts requests of warps without a thread that takes part; such a count is null. Local
 memory is compared in kernels that have some in the model.
 
-The kernels are the tests' own, or with --unseen those of `tests.kit.cards.unseen`. With --predict
-only the model counts, and no card is needed.
+The kernels are the tests' own, or with --unseen those of `tests.kit.cards.unseen`. If launches are
+named, the file keeps what it has of others. With --predict only the model counts, and no card is
+needed.
 """
 
 from __future__ import annotations
@@ -94,8 +95,8 @@ def profiled(folder: Path, options: list[str]) -> Iterator[Any]:
     assert ncu is not None, "ncu is not on the PATH"
     command = [ncu, "--export", str(folder / "report"), "--clock-control", "none"]
     command += ["--metrics", ",".join((*OF_LINES.values(), *HARDWARE.values()))]
-    command += [sys.executable, "-m", "tests.kit.cards.count_on_gpu", "--launch", str(folder)]
-    command += options
+    command += [sys.executable, "-m", "tests.kit.cards.count_on_gpu", "-", *options]
+    command += ["--launch", str(folder)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     parts = Path("/opt/nvidia/nsight-compute").glob("*/extras/python")
     home = next(Path(ncu).resolve().parent.glob("extras/python"), None) or max(parts)
@@ -149,26 +150,20 @@ def rows(model: dict[Place, list[int]] | None, cards: list[Any]) -> Iterator[dic
 
 
 def compared(
-    title: str, case: Case, cards: list[dict[Place, list[int | None]]], totals: dict[str, int]
+    case: Case, cards: list[dict[Place, list[int | None]]], totals: dict[str, int]
 ) -> dict[str, Any]:
     """The counts of a launch, as plain data."""
     model = of_model(case)
     if not any(place.memory == "local" for place in model):  # what a printf takes, for example
         cards = [{at: own for at, own in card.items() if at.memory != "local"} for card in cards]
-    found: dict[str, Any] = {"launch": title, "lines": [*rows(model, cards)]}
+    found: dict[str, Any] = {"lines": [*rows(model, cards)]}
     return found | ({"hardware, -O0": totals} if totals else {})
 
 
-def predict(every: Launches, command: str, file: Path) -> None:
-    """Count in the model, and write the file."""
-    found = [compared(title, case, [], {}) for title, case in every.items()]
-    write({"date": str(datetime.date.today()), "command": command, "launches": found}, file)
-
-
-def count(every: Launches, options: list[str], command: str, file: Path) -> None:
-    """Count, and write the file."""
-    import cupy
-
+def counts(
+    every: Launches, options: list[str]
+) -> Iterator[tuple[list[dict[Place, list[int | None]]], dict[str, int]]]:
+    """The card's counts of each launch: of each level, and the hardware's."""
     cards: list[list[Any]] = [[] for _ in every]
     hardware: list[dict[str, int]] = []
     for level in LEVELS:
@@ -184,21 +179,21 @@ def count(every: Launches, options: list[str], command: str, file: Path) -> None
                             for name, metric in HARDWARE.items()
                         }
                     )
+    return zip(cards, hardware, strict=True)
+
+
+def versions() -> dict[str, str]:
+    """The card, its driver, and the programs that count."""
+    import cupy
+
     properties = cupy.cuda.runtime.getDeviceProperties(0)
     driver = cupy.cuda.runtime.driverGetVersion()
-    record = {
+    return {
         "device": properties["name"].decode(),
         "driver": f"CUDA {driver // 1000}.{driver % 1000 // 10}",
-        "date": str(datetime.date.today()),
         "assembler": said("ptxas", "--version")[-2],
         "profiler": said("ncu", "--version")[-1],
-        "command": command,
-        "launches": [
-            compared(title, case, own, totals)
-            for (title, case), own, totals in zip(every.items(), cards, hardware, strict=True)
-        ],
     }
-    write(record, file)
 
 
 def write(record: dict[str, Any], file: Path) -> None:
@@ -218,22 +213,28 @@ def said(*command: str) -> list[str]:
 def main() -> None:
     """Count, or launch for the profiler."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("file", type=Path, metavar="FILE.json", nargs="?")
+    parser.add_argument("file", type=Path, metavar="FILE.json")
+    parser.add_argument("launches", metavar="LAUNCH", nargs="*", help="launches to count; all")
     parser.add_argument("--unseen", action="store_true", help="count kernels as others write them")
     parser.add_argument("--predict", action="store_true", help="count in the model only")
     parser.add_argument("--launch", type=Path, metavar="FOLDER", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     every = UNSEEN if asked.unseen else launches()
-    options = ["--unseen"] if asked.unseen else []
-    command = " ".join(["python -m tests.kit.cards.count_on_gpu FILE.json", *options])
+    chosen = {name: every[name] for name in asked.launches or every}
+    options = [*asked.launches, *(["--unseen"] if asked.unseen else [])]
     if asked.launch:
-        launch_all(every, asked.launch)
-    elif not asked.file:
-        parser.error("name the file to write")
-    elif asked.predict:
-        predict(every, f"{command} --predict", asked.file)
-    else:
-        count(every, options, command, asked.file)
+        launch_all(chosen, asked.launch)
+        return
+    record = {} if asked.predict else versions()
+    counted = (([], {}) for _ in chosen) if asked.predict else counts(chosen, options)
+    date = str(datetime.date.today())
+    found = [] if not asked.launches else json.loads(asked.file.read_text("utf-8"))["launches"]
+    kept = {one["launch"]: one for one in found}
+    for (title, case), (cards, totals) in zip(chosen.items(), counted, strict=True):
+        kept[title] = {"launch": title, "date": date, **compared(case, cards, totals)}
+    command = "python -m tests.kit.cards.count_on_gpu FILE.json"
+    record["command"] = f"{command} --unseen" if asked.unseen else command
+    write(record | {"launches": [kept[title] for title in every if title in kept]}, asked.file)
 
 
 if __name__ == "__main__":

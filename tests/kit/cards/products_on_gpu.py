@@ -31,7 +31,7 @@ from tests.kit.generators.fragments import (
 
 KINDS = ("near", "wide", "cancelling", "bits", "special")
 """The kinds of random numbers, of which each form gets as many matrices."""
-EACH = 240
+EACH = 100
 EXPONENTS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "f32": (8, 23), "f64": (11, 52)}
 """The bits of the exponent and of the fraction of a number in a register."""
 ORDERS = (("row", "col", "row"), ("col", "row", "col"))
