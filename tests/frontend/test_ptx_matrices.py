@@ -64,16 +64,42 @@ def test_engines_agree_and_a_product_is_free():
     assert len(run.accesses) == 4 + 2 + 4 + 4
 
 
-def test_products_are_added_one_by_one_in_single_precision():
-    """2**24 + 1 has no float, so each 1 that is added by itself is lost."""
-    a, b, c = np.ones((16, 8), int), np.ones((8, 8), int), np.full((16, 8), 2.0**24)
-    assert np.array_equal(multiplied(FORMS[0], a, b, c), c)
-    rows = np.array([[0.1, 0.7, 0.3, 1.9, 2.2, 5.1, 3.3, 0.2]] * 16).astype(np.float16)
-    total = np.float32(0)
-    for x in rows[0]:
-        total = np.float32(total + np.float32(x) * np.float32(x))
-    found = multiplied(FORMS[0], rows, rows[0][:, None] * np.ones(8), np.zeros((16, 8)))
-    assert set(found.ravel().tolist()) == {float(total)}
+ONE = 2.0**24
+"""The next float is ONE + 2."""
+
+
+@pytest.mark.parametrize(
+    ("form", "terms", "c", "wanted"),
+    [
+        (FORMS[0], [1.0] * 8, ONE, ONE + 8),  # together, not each lost
+        (FORMS[0], [3.0], ONE, ONE + 2),  # towards 0
+        (FORMS[0], [-1.0, -2.0], -ONE, -ONE - 2),
+        (FORMS[0], [2.0**-15, 2.0**-15, 2.0**-14], 2.0**10, 2.0**10 + 2.0**-13),  # 25 bits kept
+        (FORMS[0], [2.0**-16] * 8, 2.0**10, 2.0**10),  # the 26th bit of each is lost
+        (FORMS[0], [-(2.0**-16), 2.0**10], 0.0, 2.0**10),
+        (FORMS[0], [2.0**-24, 2.0**10, -(2.0**10)], 0.0, 0.0),
+        (FORMS[2], [1.0] * 16, ONE, ONE + 16),
+        (FORMS[1], [2.0**-11 + 2.0**-13], 1.0, 1 + 2.0**-10),  # f16: the nearest one
+        (FORMS[1], [2.0**-11], 1.0, 1.0),
+        (FORMS[4], [2.0**127] * 2, 0.0, np.inf),
+        (FORMS[4], [2.0**127, 2.0**126, -(2.0**102)], 0.0, 2.0**127 + 2.0**126 - 2.0**104),
+        (FORMS[7], [0.0, 2.0**-24, 0.0, 2.0**-24], 1.0, 1 + 2.0**-23),
+    ],
+)
+def test_products_are_added_at_once_with_25_bits(form, terms, c, wanted):
+    (m, n, k), _ = parts_of(form)
+    a, b = np.zeros((m, k)), np.zeros((k, n))
+    a[:, : len(terms)] = terms
+    b[: len(terms)] = 1
+    assert set(multiplied(form, a, b, np.full((m, n), c)).ravel().tolist()) == {wanted}
+
+
+def test_a_zero_has_no_exponent():
+    """The product of 0 and a large number doesn't make the sum drop bits."""
+    a, b = np.zeros((16, 8)), np.full((8, 8), 2.0**15)
+    a[:, 0], b[0] = 1.0, 2.0**-14
+    found = multiplied(FORMS[0], a, b, np.full((16, 8), 2.0**-25))
+    assert set(found.ravel().tolist()) == {2.0**-14 + 2.0**-25}
 
 
 def test_the_lower_bits_of_a_tf32_are_dropped():

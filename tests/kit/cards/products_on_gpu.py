@@ -1,15 +1,18 @@
 """Products of random matrices on a card: what mma and wmma compute, bit by bit.
 
     python -m tests.kit.cards.products_on_gpu FILE.npz
+    python -m tests.kit.cards.products_on_gpu FILE.npz --compare FILE.json
 
-It needs NumPy, CuPy and a card. It writes what the card leaves in D for the matrices of `drawn`,
-for each form of mma and of wmma. `benchmarks/results/cuda-c/products.json` says how they compare
-with the model.
+The first needs NumPy, CuPy and a card. It writes what the card leaves in D for the matrices of
+`drawn`, for each form of mma and of wmma. The second compares it with the model. It writes how many
+numbers are equal, and the card's numbers for the first matrices of each kind, in hexadecimal.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
+import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +20,9 @@ from typing import Any
 
 import numpy as np
 
+import mmsim as mm
+from mmsim.frontend.ptx.kernel import PtxProgram
+from mmsim.frontend.ptx.text import read
 from tests.kit.generators.fragments import (
     FORMS,
     NUMBERS,
@@ -34,6 +40,7 @@ KINDS = ("near", "wide", "cancelling", "bits", "special")
 EACH = 100
 EXPONENTS = {"f16": (5, 10), "bf16": (8, 7), "tf32": (8, 23), "f32": (8, 23), "f64": (11, 52)}
 """The bits of the exponent and of the fraction of a number in a register."""
+MACHINE = mm.HMM(1, 32, 50, 5, bank_bytes=4)
 ORDERS = (("row", "col", "row"), ("col", "row", "col"))
 
 
@@ -122,48 +129,104 @@ def forms() -> Iterator[tuple[str, tuple[int, ...], tuple[str, ...], tuple[Any, 
         yield form, shape, types, drawn(shape, types, 100 + number)
 
 
-def multiplied(cupy: Any, text: str, given: list[Any]) -> Any:
-    """What a kernel leaves in its first or last argument, as large as the last one given."""
-    with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
-        file.write(text)
-        file.flush()
-        kernel = cupy.RawModule(path=file.name).get_function("multiply")
-    out = cupy.asarray(np.full_like(given[-1], 77))
-    arrays = [cupy.asarray(one) for one in given]
-    order = [*arrays, out] if "wmma" in text else [out, *arrays]
-    kernel((len(given[0]),), (32,), tuple(order))
-    cupy.cuda.runtime.deviceSynchronize()
-    return cupy.asnumpy(out)
+def launch(form: str, number: int, matrices: Any, types: Any, shape: Any) -> tuple[str, list[Any]]:
+    """The PTX of a form, and what it reads; `number` chooses how matrices lie in memory."""
+    if form in FORMS:
+        parts = zip(matrices, "abc", types[1:], strict=True)
+        given = [fragments(matrix, which, shape, type_) for matrix, which, type_ in parts]
+        return kernel_text("mma.sync.aligned." + form, registers(form)), given
+    orders = ORDERS[number % 2]
+    given = [
+        np.ascontiguousarray(matrix if order == "row" else matrix.swapaxes(-1, -2))
+        for matrix, order in zip(matrices, orders, strict=True)
+    ]
+    return wmma_text(form, orders), given
+
+
+def result(form: str, number: int, out: Any, types: Any, shape: Any) -> Any:
+    """D, from what a kernel writes."""
+    if form in FORMS:
+        return matrices_of(out, shape, types[0])
+    return np.ascontiguousarray(out if ORDERS[number % 2][2] == "row" else out.swapaxes(-1, -2))
 
 
 def compute(file: Path) -> None:
     """Multiply on the card, and write the file."""
     import cupy
 
-    found = {}
+    properties = cupy.cuda.runtime.getDeviceProperties(0)
+    found = {
+        "device": np.array(properties["name"].decode()),
+        "driver": np.array(cupy.cuda.runtime.driverGetVersion()),
+        "date": np.array(str(datetime.date.today())),
+    }
     for number, (form, shape, types, matrices) in enumerate(forms()):
-        if form in FORMS:
-            parts = zip(matrices, "abc", types[1:], strict=True)
-            given = [fragments(matrix, which, shape, type_) for matrix, which, type_ in parts]
-            text = kernel_text("mma.sync.aligned." + form, registers(form))
-            words = multiplied(cupy, text, given)
-            found[form] = matrices_of(words, shape, types[0])
-            continue
-        orders = ORDERS[number % 2]
-        given = [
-            np.ascontiguousarray(matrix if order == "row" else matrix.swapaxes(-1, -2))
-            for matrix, order in zip(matrices, orders, strict=True)
-        ]
-        own = multiplied(cupy, wmma_text(form, orders), given)
-        found[form] = own if orders[2] == "row" else own.swapaxes(-1, -2)
+        text, given = launch(form, number, matrices, types, shape)
+        with tempfile.NamedTemporaryFile("w", suffix=".ptx") as written:
+            written.write(text)
+            written.flush()
+            kernel = cupy.RawModule(path=written.name).get_function("multiply")
+        out = cupy.asarray(np.full_like(given[-1], 77))
+        arrays = [cupy.asarray(one) for one in given]
+        order = [out, *arrays] if form in FORMS else [*arrays, out]
+        kernel((len(given[0]),), (32,), tuple(order))
+        cupy.cuda.runtime.deviceSynchronize()
+        found[form] = result(form, number, cupy.asnumpy(out), types, shape)
     np.savez_compressed(file, **found)
 
 
+def of_model(number: int, form: str, shape: Any, types: Any, matrices: Any) -> Any:
+    """D in the model."""
+    text, given = launch(form, number, matrices, types, shape)
+    program = PtxProgram(read(text), "multiply", ptx=text)
+    out = np.zeros_like(given[-1])
+    args = [out, *given] if form in FORMS else [*given, out]
+    special = program.specialized(args)
+    run = MACHINE.run(special.program, *special.args, grid=len(given[0]), block=32)
+    left = [*run.arrays.values()][0 if form in FORMS else -1]
+    return result(form, number, left.reshape(out.shape), types, shape)
+
+
+def equal(one: Any, other: Any) -> Any:
+    """Return for each number whether all bits are equal; any two NaNs count as equal."""
+    words = f"u{one.dtype.itemsize}"
+    return (one.view(words) == other.view(words)) | ((one != one) & (other != other))
+
+
+def compare(file: Path, record: Path) -> None:
+    """Compare with the model, and write the record."""
+    card = np.load(file)
+    found = {}
+    for number, (form, shape, types, matrices) in enumerate(forms()):
+        own = np.ascontiguousarray(card[form])
+        same = equal(own, of_model(number, form, shape, types, matrices))
+        found[form] = {
+            "numbers": int(same.size),
+            "equal": int(same.sum()),
+            "card": [one.byteswap().tobytes().hex() for one in own[::EACH]],
+        }
+        print(form, found[form]["equal"], "of", found[form]["numbers"])
+    driver = int(card["driver"])
+    kept = {
+        "device": str(card["device"]),
+        "driver": f"CUDA {driver // 1000}.{driver % 1000 // 10}",
+        "date": str(card["date"]),
+        "command": "python -m tests.kit.cards.products_on_gpu FILE.npz, and --compare FILE.json",
+        "forms": found,
+    }
+    record.write_text(json.dumps(kept, indent=1) + "\n", "utf-8")
+
+
 def main() -> None:
-    """Multiply on the card."""
+    """Multiply on the card, or compare."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("file", type=Path, metavar="FILE.npz")
-    compute(parser.parse_args().file)
+    parser.add_argument("--compare", type=Path, metavar="FILE.json")
+    asked = parser.parse_args()
+    if asked.compare:
+        compare(asked.file, asked.compare)
+    else:
+        compute(asked.file)
 
 
 if __name__ == "__main__":
