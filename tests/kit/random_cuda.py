@@ -266,7 +266,8 @@ class Kernel:
         if self.newer and draw.random() < 0.2:
             z = self.unsigned(0)
             return draw.choice(
-                (f"halves({x}, {y}, {z})", f"brains({x}, {y}, {z})", f"__dp4a((unsigned){x}, {y}, {z})",
+                (f"halves({x}, {y}, {z})", f"brains({x}, {y}, {z})",
+                 f"__dp4a((unsigned){x}, (unsigned){y}, (unsigned){z})",
                  f"tensor_float(__int_as_float({self.int(1)} & 0x3fffffff))", f"__vsadu4({x}, {y})",
                  f"__vabsdiffu4({x}, {y})", f"__funnelshift_rc({x}, {y}, {z})",
                  f"__usad({x}, {y}, {z})", f"__vmaxu2({x}, {y})")

@@ -5,9 +5,9 @@ of each 8 rows of A, those of row g, and of each 8 columns of B, those of column
 holds one register of each four, register t. Of 8 by 8 numbers of C and D it holds row g, columns
 2 * t and 2 * t + 1. The manual leaves open where wmma's matrices are: see `matrices`.
 
-The sums begin with C. The products of a row and a column are added one by one, each by one fma, in
-double precision for f64 and in single precision for all other floats. The lower 13 bits of a tf32
-are dropped.
+The sums begin with C. Products of f64 are added one by one along k, each by one fma, and those of
+integers are exact. Other floats are added as an H200 adds them: see `_sum_of_products`. The lower
+13 bits of a tf32 are dropped.
 """
 
 from __future__ import annotations

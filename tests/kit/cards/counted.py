@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -112,6 +112,9 @@ def tiles() -> dict[str, Case]:
     return found
 
 
+_read = cache(read)
+
+
 def of_model(case: Case) -> dict[Place, list[int]]:
     """The model's counts of a launch, without `__constant__` variables.
 
@@ -119,7 +122,7 @@ def of_model(case: Case) -> dict[Place, list[int]]:
     """
     files = re.findall(r'^\s*\.file\s+\d+\s+"([^"]*)"', case.ptx, re.MULTILINE)
     text = dict.fromkeys(files, "\n" * 10_000)
-    module = read(case.ptx)
+    module = _read(case.ptx)
     constant = {name for name, one in module.variables.items() if one.space == "const"}
     program = PtxProgram(module, case.entry, text=text, ptx=case.ptx)
     special = program.with_shared(case.shared_mem).specialized(case.arguments())
