@@ -65,8 +65,18 @@ def of(names, level):
     return lines, [row for row in lines if differing(row, level)]
 
 
+def some_long(names, quick):
+    """Parameters of a test, of which only some are quick."""
+    return [one if one in quick else pytest.param(one, marks=pytest.mark.long) for one in names]
+
+
+FEW_TILES = [one for one in tiles() if "row" in one and one.endswith(("16", "_8"))]
+
+
 @pytest.mark.filterwarnings("ignore:.*printf does nothing")
-@pytest.mark.parametrize("name", launches())
+@pytest.mark.parametrize(
+    "name", some_long(launches(), [*(launches().keys() - tiles().keys()), *FEW_TILES])
+)
 def test_the_model_counts_what_is_kept(name):
     kept = [(row["line"], row["access"], row["model"]) for row in COUNTED[name]["lines"]]
     model = of_model(launches()[name])
@@ -173,7 +183,10 @@ def test_unseen_kernels_take_what_was_predicted():
         assert f"`{level}` | {len(lines)} | {len(lines) - len(some)} |" in PAGE
 
 
-@pytest.mark.parametrize("name", [one for one in UNSEEN if not one.endswith("-70")])
+FEW_UNSEEN = {one.file: name for name, one in UNSEEN.items()}
+
+
+@pytest.mark.parametrize("name", some_long(UNSEEN, FEW_UNSEEN.values()))
 def test_the_model_counts_what_is_kept_of_unseen_kernels(name):
     kept = [row for row in OTHERS[name]["lines"] if any(row["model"])]
     found = compared(UNSEEN[name], [], {})["lines"]
