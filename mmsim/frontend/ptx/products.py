@@ -135,7 +135,7 @@ def multiplied(lowering: Lowering, one: Instruction, place: Place) -> Iterator[i
                     own = yield from _asked(lowering, word, asked, found.right)
                     right_numbers[2 * column + number] += own
     if found.left in LEAST_POWERS:
-        factors = []
+        factors: list[list[list[Number]]] = []
         for numbers in (left_numbers, right_numbers):
             factors.append([])
             for line in numbers:
