@@ -32,6 +32,8 @@ from mmsim.meaning.launch import Launch
 LARGEST = {"id": "threads", "index": "block_size", "block": "blocks", "warp": "warps"}
 """The number of values of a field of T; T.lane has as many as the machine is wide."""
 
+LONGEST = 800
+"""The most lines of a text with vectors: longer ones have taken Numba minutes."""
 FAR = 2**62
 """No number is larger, so that sums of two fit into 64 bits."""
 
@@ -118,6 +120,9 @@ def _written(launch: Launch) -> Fused | str:
         try:
             writer = _Writer(launch, supposes)
             fused = writer.write()
+            has_vectors = any(site.vector > 1 for site in launch.meaning.sites)
+            if has_vectors and fused.kernel.count("\n") > LONGEST:
+                return "its text has vectors and is too long to compile"
             for text in (fused.kernel, fused.skeleton):
                 compile(text, "<a fused program>", "exec")
             return fused
