@@ -167,6 +167,14 @@ class Launch:
         )
 
     @property
+    def _only_computes(self) -> bool:
+        """Return whether all threads begin at time 0, and none accesses memory or meets another."""
+        if self.meaning.sites or self.writes_text or self.machine.resident is not None:
+            return False
+        every = statements(self.code.body)
+        return self.once("barriers", lambda: not any(isinstance(one, ir.Barrier) for one in every))
+
+    @property
     def in_phases(self) -> bool:
         """Return whether barriers of the grid part the asynchronous schedule: nothing is left over.
 
@@ -288,10 +296,11 @@ class Launch:
         """Return whether results depend on time, which only the event engine knows meanwhile.
 
         It is the time itself, or the order of atomics. Under the synchronous schedule this order
-        is that of the rounds, which every engine knows.
+        is that of the rounds, which every engine knows. Every engine knows the time, too, where
+        only its readings take time.
         """
         if self.meaning.reads_clock:
-            return True
+            return not self._only_computes
         if self.schedule == "synchronous":
             return False
         if not any(site.orders for site in self.meaning.sites):
