@@ -54,10 +54,10 @@ class Source:
     @cached_property
     def module(self) -> Module:
         """The module that the PTX describes."""
+        from mmsim.frontend.ptx.heap import with_heap
         from mmsim.frontend.ptx.text import read
 
-        found: Module = read(self.compiled.ptx)
-        return found
+        return with_heap(read(self.compiled.ptx))
 
     def kernel(self, name: str) -> Function:
         """The kernel of a name, or of a name expression. Raises `UnknownNameError` without it."""
