@@ -54,10 +54,10 @@ class Source:
     @cached_property
     def module(self) -> Module:
         """The module that the PTX describes."""
-        from mmsim.frontend.ptx.heap import with_heap
         from mmsim.frontend.ptx.text import read
 
-        return with_heap(read(self.compiled.ptx))
+        found: Module = read(self.compiled.ptx)
+        return found
 
     def kernel(self, name: str) -> Function:
         """The kernel of a name, or of a name expression. Raises `UnknownNameError` without it."""
@@ -104,11 +104,12 @@ class Source:
         """The program of a kernel."""
         entry = self.kernel(name).name
         if entry not in self._programs:
+            from mmsim.frontend.ptx.heap import with_heap
             from mmsim.frontend.ptx.kernel import PtxProgram
 
             file = self.file if is_ptx(self.code) else f"{self.file}.ptx"
             self._programs[entry] = PtxProgram(
-                self.module,
+                with_heap(self.module),
                 entry,
                 text=self.texts(),
                 ptx=self.compiled.ptx,

@@ -102,14 +102,16 @@ class LoadedModule:
         return None if found is None else self._seen(found)
 
     def live(self) -> Iterator[Allocation]:
-        """All allocations that aren't freed, but no variables that only others can access."""
+        """All allocations that aren't freed, but no variables that only others can access.
+
+        Every module may access the heap.
+        """
         own = {*self._addresses.values()}
-        every = self._memory.live()
-        return (
-            self._seen(one)
-            for one in every
-            if one.variable in ("", HEAP) or one.address in own
-        )
+        for one in self._memory.live():
+            if not one.variable or one.address in own:
+                yield one
+            elif one.variable == HEAP:
+                yield one._replace(variable="")
 
     def _seen(self, found: Allocation) -> Allocation:
         """An allocation; one with a variable of another module is only memory."""
