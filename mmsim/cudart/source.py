@@ -20,6 +20,7 @@ from mmsim.frontend.late import Late
 from mmsim.frontend.ptx.arrays import KINDS
 from mmsim.frontend.ptx.cpp import element_type
 from mmsim.frontend.ptx.flat import size_of
+from mmsim.frontend.ptx.heap import with_heap
 from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import Function, Module
 
@@ -104,7 +105,6 @@ class Source:
         """The program of a kernel."""
         entry = self.kernel(name).name
         if entry not in self._programs:
-            from mmsim.frontend.ptx.heap import with_heap
             from mmsim.frontend.ptx.kernel import PtxProgram
 
             file = self.file if is_ptx(self.code) else f"{self.file}.ptx"

@@ -144,7 +144,7 @@ class ClockLoop:
 
 
 def _order(loop: ir.While) -> Iterator[tuple[Any, str | None]]:
-    """What a trip computes, in order: readings of the clock and values, each with its variable."""
+    """The readings of the clock and the values of a trip, in order, each with its variable."""
     for part in (*loop.prelude, loop.test, *loop.body):
         match part:
             case ir.Assign(target, value):

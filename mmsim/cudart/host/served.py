@@ -198,7 +198,6 @@ class Served:
         self._memory.free(*Fields(data).numbers("Q"))
         return Error.SUCCESS, b""
 
-
     def _heap(self, data: bytes) -> tuple[Error, bytes]:
         """Set the size of the heap of kernels, before the first one uses it."""
         if self._memory.heap:

@@ -2,8 +2,9 @@
 
 An allocation lies behind the one before, in the order in which the atomics of `malloc` take effect,
 and begins at a multiple of 16 bytes. `malloc` gives 0 for 0 bytes, and where the heap has no room
-left. 16 bytes in front of an allocation hold its size and whether it is freed: to free memory twice,
-or memory that `malloc` didn't give, is an error. The heap begins anew when all of it is free.
+left. 16 bytes in front of an allocation hold its size and whether it is freed. To free memory
+twice, or memory that `malloc` didn't give, is an error. The heap begins anew when all of it is
+free.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from dataclasses import replace
 from functools import cache
 
 from mmsim.frontend.ptx.module import Function, Module
-from mmsim.frontend.ptx.text import read
 
 HEAP, STATE = "device_heap", "device_heap_state"
 """The variables of the heap: its bytes; where the free ones begin, and how many are allocated."""
@@ -105,6 +105,8 @@ def is_of_heap(function: Function) -> bool:
 @cache
 def _heap(size: int = HEAP_BYTES) -> Module:
     """The functions and variables of the heap."""
+    from mmsim.frontend.ptx.text import read  # loads the parser
+
     return read(TEXT.format(bytes=size, live=LIVE, freed=FREED))
 
 
