@@ -168,6 +168,14 @@ class Launch:
         )
 
     @property
+    def _only_computes(self) -> bool:
+        """Return whether all threads begin at time 0, and none accesses memory or meets another."""
+        if self.meaning.sites or self.writes_text or self.machine.resident is not None:
+            return False
+        every = statements(self.code.body)
+        return self.once("barriers", lambda: not any(isinstance(one, ir.Barrier) for one in every))
+
+    @property
     def in_phases(self) -> bool:
         """Return whether barriers of the grid part the asynchronous schedule: nothing is left over.
 
@@ -300,10 +308,11 @@ class Launch:
         """Return whether results depend on time, which only the event engine knows meanwhile.
 
         It is the time itself, or the order in which warps access words of `in_turn`. The array
-        engine sees whether warps of a block meet in such a word between two barriers.
+        engine sees whether warps of a block meet in such a word between two barriers. Every engine
+        knows the time where only its readings take time.
         """
         if self.meaning.reads_clock:
-            return True
+            return not self._only_computes
         names = self.in_turn
         if not names:
             return False
