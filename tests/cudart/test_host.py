@@ -18,7 +18,7 @@ from mmsim.cudart.host.loaded import LoadedModule
 from mmsim.cudart.host.protocol import Error, LaunchRequest, Request
 from mmsim.cudart.host.served import TooLargeError, error_of
 from mmsim.cudart.host.stacks import described, placed
-from mmsim.errors import LanguageError, LaunchError, MMSimError, Place, RaisedError
+from mmsim.errors import LanguageError, LaunchError, MMSimError, Place, RaisedError, RoomError
 
 PTX = """
 .version 8.0
@@ -171,8 +171,10 @@ def test_requests_and_replies_go_through_a_socket():
 def test_a_launch_is_read():
     data = struct.pack("=II", 3, 4) + b"name" + struct.pack("=6IQiiI", *range(1, 7), 64, 48, 1, 2)
     data += struct.pack("=II", 4, 5) + struct.pack("=IQ", 8, 6)
+    data += struct.pack("=II", 1, 4) + b"file" + struct.pack("=Q", 77)
     asked = LaunchRequest.of(data)
-    assert asked == (3, "name", (1, 2, 3), (4, 5, 6), 64, 48, True, asked.args)
+    assert asked == (3, "name", (1, 2, 3), (4, 5, 6), 64, 48, True, asked.args, asked.calls)
+    assert asked.calls == (("file", 77),)
     assert asked.args == (struct.pack("=I", 5), struct.pack("=Q", 6))
 
 
@@ -188,6 +190,7 @@ def test_the_numbers_of_errors_of_launches():
     assert error_of(LanguageError("no", place)) == Error.NOT_SUPPORTED
     assert error_of(TooLargeError("no")) == Error.COOPERATIVE_LAUNCH_TOO_LARGE
     assert error_of(LaunchError("no")) == Error.ILLEGAL_ADDRESS
+    assert error_of(RoomError("no")) == Error.MEMORY_ALLOCATION
     assert error_of(MMSimError("no")) == Error.NOT_SUPPORTED
 
 
@@ -221,12 +224,13 @@ def test_the_nearest_allocation_of_an_address(device):
         (BASE + 100, "0 bytes past the end of an allocation of 100 bytes"),
         (BASE + 177, "77 bytes past the end of an allocation of 100 bytes"),
         (BASE + 181, "75 bytes before an allocation of 10 bytes"),
-        (BASE + 258, "in an allocation of 10 bytes"),
+        (BASE + 258, "byte 2 of an allocation of 10 bytes"),
+        (BASE + 256, "the beginning of an allocation of 10 bytes"),
         (BASE + 1000, "734 bytes past the end of an allocation of 10 bytes"),
     ):
         assert placed(at, device.nearest(at)) == place
     device.free(BASE)
-    assert placed(BASE + 99, device.nearest(BASE + 99)).endswith("100 bytes, which was freed")
+    assert placed(BASE + 99, device.nearest(BASE + 99)).endswith("100 bytes, freed")
     assert device.nearest(BASE - 1) is None
     assert device.nearest(1 << 60) is None
 
@@ -235,15 +239,19 @@ def test_an_allocation_has_the_lines_of_the_host(device, monkeypatch):
     def lines(command, **_):
         assert command[:5] == ["addr2line", "-fiC", "-e", "program", "0x10"]
         text = "cudaMalloc<int>(int**)\n/usr/include/cuda_runtime.h:5\nmake(int)\na.cu:3 (more)\n"
+        text += "stub(int)\n/tmp/a.cudafe1.stub.c:2\nkernel(int)\na.cu:1\n"
         return SimpleNamespace(stdout=text + "main\n??:0\n_start\nc.cu:1\n")
 
     monkeypatch.setattr(stacks.shutil, "which", lambda name: name)
     monkeypatch.setattr(stacks.subprocess, "run", lines)
     device.add(BASE, 100, (("program", 16), ("program", 32)))
-    found = device.name(BASE, "table")
-    assert described(found) == "the variable 'table', 100 bytes, allocated in a.cu:3 (make)"
+    assert described(device.find(BASE)) == "100 bytes, allocated in a.cu:3 (make)"
+    device.free(BASE, (("program", 16),))
+    text = "100 bytes, allocated in a.cu:3 (make), freed in a.cu:3 (make)"
+    assert described(device.find(BASE)) == text
     monkeypatch.setattr(stacks.shutil, "which", lambda name: None)
-    assert described(found) == "the variable 'table', 100 bytes"
+    assert described(device.find(BASE)) == "100 bytes, freed"
+    assert described(device.name(BASE, "table")) == "the variable 'table' of 100 bytes"
 
 
 @pytest.fixture
@@ -352,7 +360,9 @@ def test_variables_are_no_allocations_too_many(module, device):
 
 def test_an_argument_that_points_into_freed_memory(module, device):
     device.free(BASE)
-    with pytest.raises(LaunchError, match=r"argument 'argument_1' .* was freed .*, 64 bytes; free"):
+    with pytest.raises(
+        LaunchError, match=r"argument 'argument_1' .* was freed .*, 64 bytes, freed; free"
+    ):
         start(module, "put", BASE, bytes(4), pair(BASE + 512))
 
 

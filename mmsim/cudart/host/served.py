@@ -25,8 +25,15 @@ from mmsim.cudart.host.device_memory import DeviceMemory
 from mmsim.cudart.host.loaded import LoadedModule
 from mmsim.cudart.host.protocol import Error, Fields, LaunchRequest, Request, received, reply
 from mmsim.cudart.host.repeats import Repeats
-from mmsim.cudart.host.stacks import described, placed
-from mmsim.errors import LanguageError, LaunchError, MMSimError, ProgramError, RaisedError
+from mmsim.cudart.host.stacks import described, placed, within
+from mmsim.errors import (
+    LanguageError,
+    LaunchError,
+    MMSimError,
+    ProgramError,
+    RaisedError,
+    RoomError,
+)
 from mmsim.host.free_memory import available
 
 LEAST_MEMORY = 1 << 33
@@ -42,6 +49,8 @@ RAISED = {
 }
 """Parts of the messages of kernels that stop, and CUDA's errors for them."""
 NOWHERE = re.compile(r"the address (\d+) lies in no array")
+NO_ADDRESS = (1 << 64) - 1
+"""The number in a request that stands for no address."""
 POINTER = 8
 """The bytes of a pointer."""
 KEPT = 16
@@ -70,6 +79,7 @@ class Served:
             Request.LAUNCH: self._launch,
             Request.ALLOCATION: self._allocation,
             Request.FREED: self._freed,
+            Request.MISTAKE: self._mistake,
         }
 
     def run(self, command: Sequence[str], library: Path) -> int:
@@ -105,7 +115,7 @@ class Served:
         try:
             return self._answers[request](data)
         except MMSimError as error:
-            _say(str(error))
+            _say("\n".join((str(error), *getattr(error, "__notes__", ()))))
             found = error_of(error)
             self.failed |= found in (Error.NOT_SUPPORTED, Error.NO_KERNEL_IMAGE)
             return found, b""
@@ -124,13 +134,13 @@ class Served:
     def _variable(self, data: bytes) -> tuple[Error, bytes]:
         fields = Fields(data)
         module, address = fields.numbers("IQ")
-        self._modules[module].add_variable(fields.bytes().decode(), address)
+        self._modules[module].add_variable(fields.text(), address)
         return Error.SUCCESS, b""
 
     def _function(self, data: bytes) -> tuple[Error, bytes]:
         fields = Fields(data)
         (module,) = fields.numbers("I")
-        facts = self._modules[module].facts(fields.bytes().decode())
+        facts = self._modules[module].facts(fields.text())
         sizes = facts.parameter_bytes
         numbers = [facts.shared_bytes, facts.constant_bytes, facts.local_bytes]
         numbers += [facts.most_threads or Device.MAX_THREADS_PER_BLOCK, REGISTERS]
@@ -138,6 +148,16 @@ class Served:
 
     def _launch(self, data: bytes) -> tuple[Error, bytes]:
         asked = LaunchRequest.of(data)
+        try:
+            self._run(asked)
+        except MMSimError as error:
+            if where := within(asked.calls):
+                error.add_note(f"launched{where}")
+            raise
+        return Error.SUCCESS, b""
+
+    def _run(self, asked: LaunchRequest) -> None:
+        """Run a launch."""
         module = self._modules[asked.module]
         facts = module.facts(asked.kernel)
         most = facts.most_threads or Device.MAX_THREADS_PER_BLOCK
@@ -154,7 +174,6 @@ class Served:
                 self._hint(asked)
                 self._name_memory(module, error)
             raise
-        return Error.SUCCESS, b""
 
     def _hint(self, asked: LaunchRequest) -> None:
         """Name the arguments of a failed launch that are addresses of the host."""
@@ -188,14 +207,29 @@ class Served:
 
     def _allocation(self, data: bytes) -> tuple[Error, bytes]:
         fields = Fields(data)
-        address, size, count = fields.numbers("QQI")
-        calls = tuple((fields.bytes().decode(), *fields.numbers("Q")) for _ in range(count))
-        self._memory.add(address, size, calls)
+        address, size = fields.numbers("QQ")
+        self._memory.add(address, size, fields.calls())
         return Error.SUCCESS, b""
 
     def _freed(self, data: bytes) -> tuple[Error, bytes]:
-        self._memory.free(*Fields(data).numbers("Q"))
+        fields = Fields(data)
+        self._memory.free(*fields.numbers("Q"), fields.calls())
         return Error.SUCCESS, b""
+
+    def _mistake(self, data: bytes) -> tuple[Error, bytes]:
+        """Say what is wrong with a call of the host."""
+        fields = Fields(data)
+        function, text = fields.text(), fields.text()
+        (address,) = fields.numbers("Q")
+        place = "" if address == NO_ADDRESS else f" {self._place(address)}"
+        _say(f"{function}{within(fields.calls())}: {text}{place}")
+        return Error.SUCCESS, b""
+
+    def _place(self, address: int) -> str:
+        """What is at an address."""
+        if (nearest := self._memory.nearest(address)) is not None:
+            return placed(address, nearest)
+        return "memory of the host" if address in HOST else f"no memory: the address is {address}"
 
 
 class TooLargeError(LaunchError):
@@ -217,6 +251,8 @@ def error_of(error: MMSimError) -> Error:
             return next(found, Error.LAUNCH_FAILURE)
         case LanguageError():
             return Error.NOT_SUPPORTED
+        case RoomError():
+            return Error.MEMORY_ALLOCATION
         case LaunchError():
             return Error.ILLEGAL_ADDRESS
         case ProgramError():

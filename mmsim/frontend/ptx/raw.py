@@ -36,7 +36,7 @@ class Allocation(NamedTuple):
     """Memory of the device: `size` bytes from an address on, and a few more to a multiple of 16.
 
     `variable` is the module's that it holds, if any. `is_freed` is True for memory that was freed.
-    `calls` made it.
+    `calls` made it, and `freed` are those that freed it.
     """
 
     address: int
@@ -45,6 +45,7 @@ class Allocation(NamedTuple):
     variable: str = ""
     is_freed: bool = False
     calls: Calls = ()
+    freed: Calls = ()
 
 
 class Memory(Protocol):

@@ -13,6 +13,9 @@ int main(int argc, char **argv) {
   show(cudaMemcpy(host, device, sizeof host, cudaMemcpyHostToDevice));
   show(cudaMemcpy(device, host, 2 * sizeof host, cudaMemcpyHostToDevice));
   show(cudaMemset(host, 0, 4));
+  show(cudaMemset(device + 2, 0, 12));
+  show(cudaMemcpy(nullptr, device, 4, cudaMemcpyDefault));
+  show(cudaMemcpy2D(device, 4, host, 8, 8, 2, cudaMemcpyDefault));
   show(cudaMemcpyToSymbol(host, host, 4));
   show(cudaMemcpyToSymbol(variable, host, 8));
   show(cudaSetDevice(3));
@@ -25,8 +28,13 @@ int main(int argc, char **argv) {
   show(cudaFree(device));
   show(cudaFree(device));
   show(cudaMemcpy(host, device, 4, cudaMemcpyDeviceToHost));
-  cudaGraph_t graph;
-  show(cudaGraphCreate(&graph, 0));
+  show(cudaFree(host));
+  int *pinned;
+  cudaMallocHost(&pinned, 4);
+  show(cudaFree(pinned));
+  cudaArray_t array;
+  auto kind = cudaCreateChannelDesc<float>();
+  show(cudaMallocArray(&array, &kind, 16, 16));
   cudaEvent_t event;
   show(cudaEventCreate(&event));
   float time;
