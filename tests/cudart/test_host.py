@@ -1,8 +1,8 @@
 """The parts of whole programs that need no compiler: code, requests, memory, arguments."""
 
+import ctypes
 import socket
 import struct
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -121,24 +121,30 @@ def test_ptx_that_lz4_compressed():
 
 
 def test_ptx_that_zstd_compressed_needs_a_library(monkeypatch):
-    packed = Entry(True, 90, 0x8011, 3, b"packed")
-    monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(MMSimError, match=r"pip install zstandard, or compile it with.*no-compress"):
-        fatbin.plain(packed)
+    packed = Entry(True, 90, 0x8011, 90, bytes.fromhex("28b52ffd205a4d0000187074780100e4e486"))
 
-    class ZstdError(Exception):
-        pass
+    def none(name):
+        raise OSError
 
-    def decompress(data):
-        if data == b"packed":
-            return b"ptx"
-        raise ZstdError
-
-    library = SimpleNamespace(decompress=decompress, ZstdError=ZstdError)
-    monkeypatch.setitem(sys.modules, "zstandard", library)
-    assert fatbin.plain(packed) == b"ptx"
+    with monkeypatch.context() as patch:
+        patch.setattr(fatbin.ctypes, "CDLL", none)
+        with pytest.raises(MMSimError, match=r"install libzstd.so.1, or compile.*no-compress"):
+            fatbin.plain(packed)
+    try:
+        ctypes.CDLL("libzstd.so.1")
+    except OSError:
+        pytest.skip("there is no libzstd.so.1")
+    assert fatbin.plain(packed) == b"ptx" * 30
     with pytest.raises(MMSimError, match="damaged"):
         fatbin.plain(packed._replace(data=b"other"))
+
+
+def test_several_fat_binaries_are_split():
+    one, two = fat(entry(b"one")), fat(entry(b"another"))
+    assert fatbin.split(one + two) == [one, two]
+    for data in (one + two[:9], bytes(3)):
+        with pytest.raises(MMSimError, match="damaged"):
+            [*map(ptx_of, fatbin.split(data))]
 
 
 @pytest.mark.parametrize("size", [0, 8, 20, 70, 82])
@@ -371,10 +377,63 @@ def test_an_argument_of_the_wrong_size(module):
         start(module, "put", BASE, bytes(2), pair(BASE + 512))
 
 
+LINKED = (
+    """
+.version 8.0
+.target sm_90
+.address_size 64
+.file 1 "first.cu"
+.extern .func (.param .b32 found) pick;
+.global .align 4 .b32 __unnamed_1 = 5;
+.visible .entry look(.param .u64 a)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    .param .b32 found;
+    .loc 1 3 0
+    ld.param.u64 %rd1, [a];
+    call (found), pick;
+    ld.param.b32 %r1, [found];
+    ld.global.u32 %r2, [__unnamed_1];
+    add.s32 %r1, %r1, %r2;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+""",
+    """
+.version 8.4
+.target sm_90a
+.address_size 64
+.file 1 "second.cu"
+.global .align 4 .b32 __unnamed_1 = 70;
+.visible .func (.param .b32 found) pick
+{
+    .reg .b32 %r<2>;
+    .loc 1 7 0
+    ld.global.u32 %r1, [__unnamed_1];
+    st.param.b32 [found], %r1;
+    ret;
+}
+""",
+)
+
+
+def test_the_code_of_several_files_is_linked(device):
+    device.add(BASE, 64)
+    module = LoadedModule(b"".join(fat(entry(one.encode())) for one in LINKED), device)
+    start(module, "look", BASE, threads=1)
+    assert words(device, BASE)[0] == 75
+    assert module.module.files == {1: "first.cu", 2: "second.cu"}
+    assert module.module.functions["pick"].where.file == 2
+    only = LoadedModule(fat(entry(LINKED[0].encode())), device)
+    with pytest.raises(LanguageError, match="a call of 'pick', which this module does not define"):
+        start(only, "look", BASE, threads=1)
+
+
 def test_the_facts_of_a_kernel(module):
     facts = module.facts("put")
     assert facts == ([8, 4, 16], 0, 0, 0, None)
-    with pytest.raises(MMSimError, match="no kernel 'other'; compile it without -rdc"):
+    with pytest.raises(MMSimError, match="no kernel 'other'; compile it with"):
         module.facts("other")
 
 

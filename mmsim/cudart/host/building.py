@@ -23,6 +23,8 @@ ARCHITECTURE = "arch=compute_90,code=compute_90"
 DECLARED = re.compile(r"\bcudaError_t\s+(cuda[A-Z]\w+)\s*\(")
 DEFINED = re.compile(r"^API\((\w+)", re.MULTILINE)
 RUNTIME = ("runtime.cpp", "graphs.cpp")
+LINK = "libcudart.so"
+"""The name by which a linker looks for the runtime."""
 RELEASE = re.compile(r"release (\d+)")
 WITHOUT_GPP = "a program of CUDA C++ needs the compiler g++, which was not found; install g++"
 
@@ -56,7 +58,8 @@ class Nvcc:
                 if not (directory / name / self.soname).exists():
                     with tempfile.TemporaryDirectory(dir=directory) as new:
                         self._library(Path(new))
-                        (Path(new) / self.soname).replace(directory / name / self.soname)
+                        for file in (LINK, self.soname):
+                            (Path(new) / file).replace(directory / name / file)
                 yield directory / name
                 return
         with tempfile.TemporaryDirectory() as new:
@@ -70,6 +73,8 @@ class Nvcc:
         command = [
             self.file,
             "-cudart",
+            "shared",  # without a runtime nvcc links no device code of several files
+            "-cudadevrt",
             "none",
             "-gencode",
             ARCHITECTURE,
@@ -78,7 +83,7 @@ class Nvcc:
             "-g1",
         ]
         command += ["--no-compress", *options, *sources, "-o", str(to)]
-        command += ["-Xlinker", str(library / self.soname)]
+        command += ["-Xlinker", str(library / self.soname), f"-L{library}"]
         if subprocess.run(command).returncode:
             raise CompilationError(f"nvcc can't compile {' '.join(sources)}")
 
@@ -101,6 +106,7 @@ class Nvcc:
         given += ["-Xcompiler", "-Wno-deprecated-declarations", "-Xlinker"]
         given += [f"-soname={self.soname}", "-Xlinker", f"--version-script={script}", "-ldl"]
         self._run(*given, str(source), str(rest), "-o", str(folder / self.soname))
+        (folder / LINK).symlink_to(self.soname)
 
     def _run(self, *arguments: str) -> str:
         done = subprocess.run([self.file, *arguments], capture_output=True, text=True)

@@ -13,17 +13,18 @@ import numpy.typing as npt
 
 from mmsim.cudart.facts import Facts, facts_of
 from mmsim.cudart.host.device_memory import DeviceMemory
-from mmsim.cudart.host.fatbin import ptx_of
+from mmsim.cudart.host.fatbin import WITHOUT, ptx_of, split
 from mmsim.cudart.host.stacks import HEADERS, described, near
 from mmsim.cudart.source import Source
 from mmsim.errors import MMSimError
 from mmsim.frontend.ptx.kernel import PtxProgram, bytes_of
+from mmsim.frontend.ptx.linking import linked
 from mmsim.frontend.ptx.module import Function, Module
 from mmsim.frontend.ptx.raw import Allocation, binder
 
 
 class LoadedModule:
-    """The code of a fat binary, read when it is first needed."""
+    """The code of a fat binary, or of several that are linked, read when it is first needed."""
 
     def __init__(self, data: bytes, memory: DeviceMemory) -> None:
         self._data = data
@@ -37,7 +38,7 @@ class LoadedModule:
     @cached_property
     def source(self) -> Source:
         """The PTX."""
-        return Source(ptx_of(self._data), "program.ptx", ())
+        return Source(linked([*map(ptx_of, split(self._data))]), "program.ptx", ())
 
     @cached_property
     def module(self) -> Module:
@@ -59,7 +60,7 @@ class LoadedModule:
         """A kernel."""
         found = self.module.functions.get(name)
         if found is None or found.body is None:
-            raise MMSimError(f"the program's PTX has no kernel {name!r}; compile it without -rdc")
+            raise MMSimError(f"the program's PTX has no kernel {name!r}; {WITHOUT}")
         return found
 
     def add_variable(self, name: str, address: int) -> None:

@@ -735,19 +735,26 @@ API(cudaMemcpyFromSymbolAsync, void *to, const void *symbol, size_t bytes, size_
 struct Wrapper {
   int magic, version;
   const char *data;
-  void *others;
+  const char **others;  // the fat binaries of all files, of which a linker has made `data`
 };
+const int LINKED = 2;  // the version with others: code that was compiled by nvcc -rdc=true
 
 extern "C" void **__cudaRegisterFatBinary(void *given) {
   std::lock_guard<std::recursive_mutex> lock(state().mutex);
   start();
-  const char *data = ((Wrapper *)given)->data;
-  uint16_t head;
-  uint64_t size;
-  std::memcpy(&head, data + 6, sizeof head);
-  std::memcpy(&size, data + 8, sizeof size);
   Message message;
-  message.bytes.assign(data, head + size);
+  auto add = [&](const char *data) {
+    uint16_t head;
+    uint64_t size;
+    std::memcpy(&head, data + 6, sizeof head);
+    std::memcpy(&size, data + 8, sizeof size);
+    message.bytes.append(data, head + size);
+  };
+  auto *wrapper = (Wrapper *)given;
+  if (wrapper->version == LINKED)
+    for (const char **one = wrapper->others; *one; one++) add(*one);
+  else
+    add(wrapper->data);
   ask(MODULE, message);
   return (void **)new uint32_t(state().modules++);
 }

@@ -71,6 +71,7 @@ class Served:
         self._memory = DeviceMemory()
         self._repeats = Repeats((available() or LEAST_MEMORY) // KEPT)
         self._modules: list[LoadedModule] = []
+        self._said: set[str] = set()
         self._answers: Mapping[Request, Callable[[bytes], tuple[Error, bytes]]] = {
             Request.HELLO: self._hello,
             Request.MODULE: self._module,
@@ -107,7 +108,7 @@ class Served:
                 status = program.wait()
                 self._memory.close()
         if status < 0:
-            _say(f"the program was ended by the signal {signal.Signals(-status).name}")
+            self._say(f"the program was ended by the signal {signal.Signals(-status).name}")
             return 128 - status
         return status
 
@@ -115,7 +116,7 @@ class Served:
         try:
             return self._answers[request](data)
         except MMSimError as error:
-            _say("\n".join((str(error), *getattr(error, "__notes__", ()))))
+            self._say("\n".join((str(error), *getattr(error, "__notes__", ()))))
             found = error_of(error)
             self.failed |= found in (Error.NOT_SUPPORTED, Error.NO_KERNEL_IMAGE)
             return found, b""
@@ -179,7 +180,7 @@ class Served:
         """Name the arguments of a failed launch that are addresses of the host."""
         for number, data in enumerate(asked.args, 1):
             if len(data) == POINTER and int.from_bytes(data, "little") in HOST:
-                _say(
+                self._say(
                     f"argument {number} of the launch is an address of the host; kernels access "
                     "memory of cudaMalloc, cudaMallocManaged or cudaMallocHost"
                 )
@@ -187,11 +188,11 @@ class Served:
     def _name_memory(self, module: LoadedModule, error: ProgramError) -> None:
         """Name the allocation that the address of a failed access is in, or nearest to."""
         if error.array in module.named:
-            _say(f"{error.array!r} is {described(module.named[error.array])}")
+            self._say(f"{error.array!r} is {described(module.named[error.array])}")
         if found := NOWHERE.search(error.message):
             at = int(found[1])
             if (nearest := self._memory.nearest(at)) is not None:
-                _say(f"the address {at} is {placed(at, nearest)}")
+                self._say(f"the address {at} is {placed(at, nearest)}")
 
     def _refuse_too_large(self, asked: LaunchRequest) -> None:
         """Refuse a cooperative launch whose blocks a GPU could not run at the same time."""
@@ -222,7 +223,7 @@ class Served:
         function, text = fields.text(), fields.text()
         (address,) = fields.numbers("Q")
         place = "" if address == NO_ADDRESS else f" {self._place(address)}"
-        _say(f"{function}{within(fields.calls())}: {text}{place}")
+        self._say(f"{function}{within(fields.calls())}: {text}{place}")
         return Error.SUCCESS, b""
 
     def _place(self, address: int) -> str:
@@ -230,6 +231,13 @@ class Served:
         if (nearest := self._memory.nearest(address)) is not None:
             return placed(address, nearest)
         return "memory of the host" if address in HOST else f"no memory: the address is {address}"
+
+    def _say(self, text: str) -> None:
+        """Write a message; what a loop says again is not repeated."""
+        if text not in self._said:
+            self._said.add(text)
+            sys.stdout.flush()
+            print(f"mmsim: {text}", file=sys.stderr, flush=True)
 
 
 class TooLargeError(LaunchError):
@@ -258,8 +266,3 @@ def error_of(error: MMSimError) -> Error:
         case ProgramError():
             return Error.LAUNCH_FAILURE
     return Error.NOT_SUPPORTED
-
-
-def _say(text: str) -> None:
-    sys.stdout.flush()
-    print(f"mmsim: {text}", file=sys.stderr, flush=True)
