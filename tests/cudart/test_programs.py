@@ -74,7 +74,7 @@ def test_streams_and_events_have_the_time_of_the_model(run):
     ("program", "expected"),
     [
         ("symbols.cu", ["1 2 30 40", "74 202 128 31 31"]),
-        ("managed.cu", ["1000000000000 1000198009801 1"]),
+        ("managed.cu", ["1000000000000 1000198009801 1", "1200"]),
         ("pitched.cu", ["transposed, 48, 12"]),
         ("pointers.cu", ["10 15 20", "10"]),
         (
@@ -155,7 +155,8 @@ def test_mistakes_of_the_host_are_errors_of_its_calls(run):
         *("InvalidConfiguration", "InvalidConfiguration", "InvalidConfiguration"),
         *("InvalidValue", "cudaSuccess", "InvalidValue", "InvalidValue"),
         *("InvalidValue", "InvalidValue"),
-        *("NotSupported", "cudaSuccess", "InvalidResourceHandle"),
+        *("NotSupported", "cudaSuccess", "NotSupported", "InvalidConfiguration", "InvalidDevice"),
+        *("cudaSuccess", "InvalidResourceHandle"),
         "invalid argument, unrecognized error code",
     ]
     for message in (
@@ -179,6 +180,7 @@ def test_mistakes_of_the_host_are_errors_of_its_calls(run):
         f"cudaFree in {line(34)}: it frees memory of the device; this is the beginning of an "
         f"allocation of 4 bytes, allocated in {line(33)}",
         f"cudaMallocArray in {line(37)}: it is not supported",
+        f"cudaLaunchKernelExC in {line(46)}: clusters of blocks are not supported",
     ):
         assert f"mmsim: {message}" in done.stderr
 

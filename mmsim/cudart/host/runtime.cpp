@@ -664,6 +664,21 @@ API(cudaMemPoolSetAttribute, cudaMemPool_t, enum cudaMemPoolAttr, void *) {
   BEGIN;
   return cudaSuccess;
 }
+API(cudaMemPoolGetAttribute, cudaMemPool_t, enum cudaMemPoolAttr attribute, void *value) {
+  BEGIN;
+  if (attribute < cudaMemPoolAttrReleaseThreshold)
+    *(int *)value = 1;  // memory that was freed may be given at once
+  else
+    *(uint64_t *)value = attribute == cudaMemPoolAttrUsedMemCurrent ? state().used : 0;
+  return cudaSuccess;
+}
+API(cudaMemPoolCreate, cudaMemPool_t *pool, const struct cudaMemPoolProps *) {
+  return cudaDeviceGetDefaultMemPool(pool, 0);
+}
+API(cudaMemPoolDestroy, cudaMemPool_t) {
+  BEGIN;
+  return cudaSuccess;
+}
 API(cudaMemPoolTrimTo, cudaMemPool_t, size_t) {
   BEGIN;
   return cudaSuccess;
@@ -900,11 +915,13 @@ API(cudaLaunchCooperativeKernel, const void *function, dim3 grid, dim3 block, vo
   return launch(function, grid, block, args, shared, true, stream);
 }
 API(cudaLaunchKernelExC, const cudaLaunchConfig_t *asked, const void *function, void **args) {
+  if (!asked) return done(cudaErrorInvalidConfiguration);
   bool cooperative = false;
   for (unsigned int number = 0; number < asked->numAttrs; number++) {
     const cudaLaunchAttribute &one = asked->attrs[number];
     if (one.id == cudaLaunchAttributeCooperative) cooperative = one.val.cooperative;
-    if (one.id == cudaLaunchAttributeClusterDimension) {
+    const auto &cluster = one.val.clusterDim;
+    if (one.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1) {
       mistake(__func__, "clusters of blocks are not supported");
       return done(cudaErrorNotSupported);
     }
@@ -1151,6 +1168,8 @@ API(cudaDeviceCanAccessPeer, int *can, int, int) {
   *can = 0;
   return cudaSuccess;
 }
+API(cudaDeviceEnablePeerAccess, int, unsigned int) { return done(cudaErrorInvalidDevice); }
+API(cudaDeviceDisablePeerAccess, int) { return done(cudaErrorInvalidDevice); }
 API(cudaDeviceGetPCIBusId, char *text, int size, int) {
   BEGIN;
   std::snprintf(text, size, "0000:00:00.0");

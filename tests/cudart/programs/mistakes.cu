@@ -35,6 +35,17 @@ int main(int argc, char **argv) {
   cudaArray_t array;
   auto kind = cudaCreateChannelDesc<float>();
   show(cudaMallocArray(&array, &kind, 16, 16));
+  cudaLaunchConfig_t asked = {};
+  cudaLaunchAttribute cluster = {};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {1, 1, 1};
+  asked.gridDim = asked.blockDim = asked.numAttrs = 1;
+  asked.attrs = &cluster;
+  show(cudaLaunchKernelEx(&asked, nothing, 1));
+  cluster.val.clusterDim.x = 2;
+  show(cudaLaunchKernelEx(&asked, nothing, 1));
+  show(cudaLaunchKernelEx((cudaLaunchConfig_t *)nullptr, nothing, 1));
+  show(cudaDeviceEnablePeerAccess(1, 0));
   cudaEvent_t event;
   show(cudaEventCreate(&event));
   float time;
