@@ -198,6 +198,12 @@ def test_check_finds_a_race(run):
     assert "data race" in done.stdout
 
 
+@pytest.mark.parametrize("words", [["faults.cu", "beyond"], ["mistakes.cu"]])
+def test_check_fails_for_a_launch_or_a_call_that_fails(run, words):
+    assert run(*words).returncode == 0
+    assert run("--check", *words).returncode == 1
+
+
 def test_a_page_and_another_machine(run, tmp_path):
     page = tmp_path / "page.html"
     done = run("--html", str(page), "--machine", "hmm", "--width", "16", "--dmms", "2", "race.cu")

@@ -18,6 +18,7 @@ from mmsim.cuda.launches import (
     Configuration,
     KernelIndexError,
     LaunchConfigurationError,
+    history,
     launch,
 )
 from mmsim.cuda.machines import Clock
@@ -62,8 +63,8 @@ HALF_MEMORY = 2
 class Served:
     """Runs a program, whose runtime is mmsim's, and answers its requests.
 
-    `failed` is True if a launch failed that mmsim doesn't support, `is_used` if the program called
-    the runtime.
+    `failed` is True if a launch failed that mmsim doesn't support; with `--check`, if any launch or
+    call failed. `is_used` is True if the program called the runtime.
     """
 
     def __init__(self) -> None:
@@ -118,7 +119,7 @@ class Served:
         except MMSimError as error:
             self._say("\n".join((str(error), *getattr(error, "__notes__", ()))))
             found = error_of(error)
-            self.failed |= found in (Error.NOT_SUPPORTED, Error.NO_KERNEL_IMAGE)
+            self.failed |= found in (Error.NOT_SUPPORTED, Error.NO_KERNEL_IMAGE) or history.check
             return found, b""
 
     def _hello(self, data: bytes) -> tuple[Error, bytes]:
@@ -219,6 +220,7 @@ class Served:
 
     def _mistake(self, data: bytes) -> tuple[Error, bytes]:
         """Say what is wrong with a call of the host."""
+        self.failed |= history.check
         fields = Fields(data)
         function, text = fields.text(), fields.text()
         (address,) = fields.numbers("Q")
