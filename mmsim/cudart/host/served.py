@@ -229,7 +229,7 @@ class Served:
         return Error.SUCCESS, b""
 
     def _place(self, address: int) -> str:
-        """What is at an address."""
+        """The words for what is at an address."""
         if (nearest := self._memory.nearest(address)) is not None:
             return placed(address, nearest)
         return "memory of the host" if address in HOST else f"no memory: the address is {address}"

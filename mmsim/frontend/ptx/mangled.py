@@ -19,7 +19,7 @@ _OPERATORS = {
     "cl": "()", "ix": "[]",
 }  # fmt: skip
 _STATIC = re.compile(r"__nv_static_(\d+)_")
-"""What stands before the names of static variables and kernels: how long its file's name is."""
+"""The beginning of the name of a static variable or kernel, with the length of its file's name."""
 
 
 def plain_name(name: str) -> str:
