@@ -346,8 +346,9 @@ def test_a_pointer_in_memory_that_leads_between_allocations(module, device):
 def test_pointers_in_memory_among_too_many_allocations(module, device):
     for number in range(70):
         device.add(BASE + 1024 + 256 * number, 4)
-    with pytest.raises(LaunchError, match="more than 64 allocations; make one array"):
+    with pytest.raises(MMSimError, match="more than 64 allocations; make one array") as raised:
         start(module, "follow", BASE, BASE + 256, threads=1)
+    assert error_of(raised.value) == Error.NOT_SUPPORTED
 
 
 def test_variables_are_no_allocations_too_many(module, device):

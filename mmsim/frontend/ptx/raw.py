@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import LaunchError
+from mmsim.errors import LaunchError, MMSimError
 from mmsim.frontend.ptx.arrays import Array
 from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.kernel import Binder, Binding, size_of
@@ -102,7 +102,7 @@ class RawBinding(Binding):
         if len(new) > room:  # a library has hundreds of variables, to which pointers seldom lead
             new = [one for one in new if not one.variable]
         if len(new) > room:
-            raise LaunchError(
+            raise MMSimError(
                 f"the kernel {plain_name(self.kernel.name)!r} follows pointers that it reads in "
                 f"memory, and there are more than {MOST_ALLOCATIONS} allocations; make one array "
                 "of many small allocations"
