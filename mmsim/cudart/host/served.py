@@ -215,7 +215,8 @@ class Served:
 
     def _freed(self, data: bytes) -> tuple[Error, bytes]:
         fields = Fields(data)
-        self._memory.free(*fields.numbers("Q"), fields.calls())
+        (address,) = fields.numbers("Q")
+        self._memory.free(address, fields.calls())
         return Error.SUCCESS, b""
 
     def _mistake(self, data: bytes) -> tuple[Error, bytes]:
