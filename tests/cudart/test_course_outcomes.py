@@ -34,9 +34,13 @@ def test_the_table_has_the_numbers_of_the_outcomes(suite):
     own = [one for one in PROGRAMS if suite in (one["suite"], "all")]
     verdicts = Counter(one["verdict"] for one in own)
     title = "all" if suite == "all" else f"[{SUITES[suite]['name']}]({SUITES[suite]['address']})"
-    (row,) = re.findall(rf"\| {re.escape(title)} \|([\d |]+)\|", PAGE)
+    (row,) = re.findall(rf"\| {re.escape(title)} \|((?: \d+ \|){{6}})", PAGE)
     found = sum(bool(one["findings"]) for one in own)
-    assert [*map(int, row.split("|"))] == [len(own), *(verdicts[one] for one in VERDICTS), found]
+    assert [*map(int, row.split("|")[:6])] == [
+        len(own),
+        *(verdicts[one] for one in VERDICTS),
+        found,
+    ]
 
 
 def test_the_text_names_what_did_not_succeed_and_counts_what_was_left_out():
