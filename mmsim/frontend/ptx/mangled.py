@@ -29,7 +29,7 @@ def plain_name(name: str) -> str:
 
     >>> plain_name("_ZN3cub9BlockScanIiLi128EE3SumEi"), plain_name("sum")
     ('Sum', 'sum')
-    >>> plain_name("__nv_static_7__ab_4_cu_total"), plain_name("__nv_static_7__ab_4_cu__Z2goPi")
+    >>> plain_name("__nv_static_8__ab_4_cu_total"), plain_name("__nv_static_8__ab_4_cu__Z2goPi")
     ('total', 'go')
     """
     if static := _STATIC.match(name):
