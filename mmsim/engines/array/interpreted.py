@@ -20,6 +20,7 @@ from mmsim.engines.array.asynchronous_time import Phases, bytes_prepared, schedu
 from mmsim.engines.array.cached_compiled import REQUEST
 from mmsim.engines.array.cached_time import Requests, Rounds, bytes_played
 from mmsim.engines.array.lazy_compilation import LazilyCompiled
+from mmsim.engines.array.meetings import Meetings
 from mmsim.engines.array.operations import ByWarp, InStep, Note
 from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.engines.footprint import ACCESS, OBJECT, SEQUENCER, bytes_per_lane
@@ -238,6 +239,7 @@ class Interpreted:
         is_apart = self.launch.schedule == "asynchronous"
         self.phases = Phases(self.launch) if is_apart and self.launch.meets_as_grid else None
         self.requests = Requests(self.launch, self.growth) if has_cache else None
+        self.meetings = Meetings(self.launch)
         self.monitors.forget()
 
     def _lone(self) -> list[int] | None:
@@ -245,7 +247,7 @@ class Interpreted:
         launch, found = self.launch, []
         if launch.machine.cache is not None or launch.schedule != "asynchronous":
             return None
-        if self.is_watched or launch.lenient is not None:
+        if self.is_watched or launch.lenient is not None or launch.in_turn:
             return None
         for site in launch.meaning.sites:
             rule = launch.conflict(site.array, site.served_as, site.vector)
@@ -283,7 +285,7 @@ class Interpreted:
             most = max(most, bytes_played(launch))
         elif launch.schedule == "asynchronous":
             most = max(most, bytes_prepared(launch.machine, grid))
-        needed = copies(launch) + shared(launch) + most
+        needed = copies(launch) + shared(launch) + most + self.meetings.needed(grid.threads)
         if self.is_watched:
             from mmsim.monitors.watch import bytes_watched  # loaded with them
 
@@ -410,6 +412,9 @@ class Interpreted:
     def move(self, request: Request, counted: Counted) -> Any:
         """Read, or write in order of warp id; return the values received."""
         site, array, blocks = request.site, counted.array, counted.blocks
+        if site.array in self.meetings.sizes:
+            here = counted.lane_blocks, counted.lane_warps
+            self.meetings.note(request, *here, self.intervals)
         if not self.is_watched and site.op in UFUNCS and not site.returns:
             assert request.values is not None
             if self.changes is not None:
