@@ -1,8 +1,8 @@
 """The parts of whole programs that need no compiler: code, requests, memory, arguments."""
 
+import ctypes
 import socket
 import struct
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +19,7 @@ from mmsim.cudart.host.loaded import LoadedModule
 from mmsim.cudart.host.protocol import Error, LaunchRequest, Request
 from mmsim.cudart.host.served import Served, TooLargeError, error_of
 from mmsim.cudart.host.stacks import described, placed
-from mmsim.errors import LanguageError, LaunchError, MMSimError, Place, RaisedError
+from mmsim.errors import LanguageError, LaunchError, MMSimError, Place, RaisedError, RoomError
 
 PTX = """
 .version 8.0
@@ -122,24 +122,30 @@ def test_ptx_that_lz4_compressed():
 
 
 def test_ptx_that_zstd_compressed_needs_a_library(monkeypatch):
-    packed = Entry(True, 90, 0x8011, 3, b"packed")
-    monkeypatch.setitem(sys.modules, "zstandard", None)
-    with pytest.raises(MMSimError, match=r"pip install zstandard, or compile it with.*no-compress"):
-        fatbin.plain(packed)
+    packed = Entry(True, 90, 0x8011, 90, bytes.fromhex("28b52ffd205a4d0000187074780100e4e486"))
 
-    class ZstdError(Exception):
-        pass
+    def none(name):
+        raise OSError
 
-    def decompress(data):
-        if data == b"packed":
-            return b"ptx"
-        raise ZstdError
-
-    library = SimpleNamespace(decompress=decompress, ZstdError=ZstdError)
-    monkeypatch.setitem(sys.modules, "zstandard", library)
-    assert fatbin.plain(packed) == b"ptx"
+    with monkeypatch.context() as patch:
+        patch.setattr(fatbin.ctypes, "CDLL", none)
+        with pytest.raises(MMSimError, match=r"install libzstd.so.1, or compile.*no-compress"):
+            fatbin.plain(packed)
+    try:
+        ctypes.CDLL("libzstd.so.1")
+    except OSError:
+        pytest.skip("there is no libzstd.so.1")
+    assert fatbin.plain(packed) == b"ptx" * 30
     with pytest.raises(MMSimError, match="damaged"):
         fatbin.plain(packed._replace(data=b"other"))
+
+
+def test_several_fat_binaries_are_split():
+    one, two = fat(entry(b"one")), fat(entry(b"another"))
+    assert fatbin.split(one + two) == [one, two]
+    for data in (one + two[:9], bytes(3)):
+        with pytest.raises(MMSimError, match="damaged"):
+            [*map(ptx_of, fatbin.split(data))]
 
 
 @pytest.mark.parametrize("size", [0, 8, 20, 70, 82])
@@ -172,8 +178,10 @@ def test_requests_and_replies_go_through_a_socket():
 def test_a_launch_is_read():
     data = struct.pack("=II", 3, 4) + b"name" + struct.pack("=6IQiiI", *range(1, 7), 64, 48, 1, 2)
     data += struct.pack("=II", 4, 5) + struct.pack("=IQ", 8, 6)
+    data += struct.pack("=II", 1, 4) + b"file" + struct.pack("=Q", 77)
     asked = LaunchRequest.of(data)
-    assert asked == (3, "name", (1, 2, 3), (4, 5, 6), 64, 48, True, asked.args)
+    assert asked == (3, "name", (1, 2, 3), (4, 5, 6), 64, 48, True, asked.args, asked.calls)
+    assert asked.calls == (("file", 77),)
     assert asked.args == (struct.pack("=I", 5), struct.pack("=Q", 6))
 
 
@@ -189,6 +197,7 @@ def test_the_numbers_of_errors_of_launches():
     assert error_of(LanguageError("no", place)) == Error.NOT_SUPPORTED
     assert error_of(TooLargeError("no")) == Error.COOPERATIVE_LAUNCH_TOO_LARGE
     assert error_of(LaunchError("no")) == Error.ILLEGAL_ADDRESS
+    assert error_of(RoomError("no")) == Error.MEMORY_ALLOCATION
     assert error_of(MMSimError("no")) == Error.NOT_SUPPORTED
 
 
@@ -222,12 +231,13 @@ def test_the_nearest_allocation_of_an_address(device):
         (BASE + 100, "0 bytes past the end of an allocation of 100 bytes"),
         (BASE + 177, "77 bytes past the end of an allocation of 100 bytes"),
         (BASE + 181, "75 bytes before an allocation of 10 bytes"),
-        (BASE + 258, "in an allocation of 10 bytes"),
+        (BASE + 258, "byte 2 of an allocation of 10 bytes"),
+        (BASE + 256, "the beginning of an allocation of 10 bytes"),
         (BASE + 1000, "734 bytes past the end of an allocation of 10 bytes"),
     ):
         assert placed(at, device.nearest(at)) == place
     device.free(BASE)
-    assert placed(BASE + 99, device.nearest(BASE + 99)).endswith("100 bytes, which was freed")
+    assert placed(BASE + 99, device.nearest(BASE + 99)).endswith("100 bytes, freed")
     assert device.nearest(BASE - 1) is None
     assert device.nearest(1 << 60) is None
 
@@ -236,15 +246,19 @@ def test_an_allocation_has_the_lines_of_the_host(device, monkeypatch):
     def lines(command, **_):
         assert command[:5] == ["addr2line", "-fiC", "-e", "program", "0x10"]
         text = "cudaMalloc<int>(int**)\n/usr/include/cuda_runtime.h:5\nmake(int)\na.cu:3 (more)\n"
+        text += "stub(int)\n/tmp/a.cudafe1.stub.c:2\nkernel(int)\na.cu:1\n"
         return SimpleNamespace(stdout=text + "main\n??:0\n_start\nc.cu:1\n")
 
     monkeypatch.setattr(stacks.shutil, "which", lambda name: name)
     monkeypatch.setattr(stacks.subprocess, "run", lines)
     device.add(BASE, 100, (("program", 16), ("program", 32)))
-    found = device.name(BASE, "table")
-    assert described(found) == "the variable 'table', 100 bytes, allocated in a.cu:3 (make)"
+    assert described(device.find(BASE)) == "100 bytes, allocated in a.cu:3 (make)"
+    device.free(BASE, (("program", 16),))
+    text = "100 bytes, allocated in a.cu:3 (make), freed in a.cu:3 (make)"
+    assert described(device.find(BASE)) == text
     monkeypatch.setattr(stacks.shutil, "which", lambda name: None)
-    assert described(found) == "the variable 'table', 100 bytes"
+    assert described(device.find(BASE)) == "100 bytes, freed"
+    assert described(device.name(BASE, "table")) == "the variable 'table' of 100 bytes"
 
 
 @pytest.fixture
@@ -361,8 +375,9 @@ def test_a_pointer_in_memory_that_leads_between_allocations(module, device):
 def test_pointers_in_memory_among_too_many_allocations(module, device):
     for number in range(70):
         device.add(BASE + 1024 + 256 * number, 4)
-    with pytest.raises(LaunchError, match="more than 64 allocations; make one array"):
+    with pytest.raises(MMSimError, match="more than 64 allocations; make one array") as raised:
         start(module, "follow", BASE, BASE + 256, threads=1)
+    assert error_of(raised.value) == Error.NOT_SUPPORTED
 
 
 def test_variables_are_no_allocations_too_many(module, device):
@@ -381,7 +396,9 @@ def test_variables_are_no_allocations_too_many(module, device):
 
 def test_an_argument_that_points_into_freed_memory(module, device):
     device.free(BASE)
-    with pytest.raises(LaunchError, match=r"argument 'argument_1' .* was freed .*, 64 bytes; free"):
+    with pytest.raises(
+        LaunchError, match=r"argument 'argument_1' .* was freed .*, 64 bytes, freed; free"
+    ):
         start(module, "put", BASE, bytes(4), pair(BASE + 512))
 
 
@@ -390,10 +407,63 @@ def test_an_argument_of_the_wrong_size(module):
         start(module, "put", BASE, bytes(2), pair(BASE + 512))
 
 
+LINKED = (
+    """
+.version 8.0
+.target sm_90
+.address_size 64
+.file 1 "first.cu"
+.extern .func (.param .b32 found) pick;
+.global .align 4 .b32 __unnamed_1 = 5;
+.visible .entry look(.param .u64 a)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    .param .b32 found;
+    .loc 1 3 0
+    ld.param.u64 %rd1, [a];
+    call (found), pick;
+    ld.param.b32 %r1, [found];
+    ld.global.u32 %r2, [__unnamed_1];
+    add.s32 %r1, %r1, %r2;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+""",
+    """
+.version 8.4
+.target sm_90a
+.address_size 64
+.file 1 "second.cu"
+.global .align 4 .b32 __unnamed_1 = 70;
+.visible .func (.param .b32 found) pick
+{
+    .reg .b32 %r<2>;
+    .loc 1 7 0
+    ld.global.u32 %r1, [__unnamed_1];
+    st.param.b32 [found], %r1;
+    ret;
+}
+""",
+)
+
+
+def test_the_code_of_several_files_is_linked(device):
+    device.add(BASE, 64)
+    module = LoadedModule(b"".join(fat(entry(one.encode())) for one in LINKED), device)
+    start(module, "look", BASE, threads=1)
+    assert words(device, BASE)[0] == 75
+    assert module.module.files == {1: "first.cu", 2: "second.cu"}
+    assert module.module.functions["pick"].where.file == 2
+    only = LoadedModule(fat(entry(LINKED[0].encode())), device)
+    with pytest.raises(LanguageError, match="a call of 'pick', which this module does not define"):
+        start(only, "look", BASE, threads=1)
+
+
 def test_the_facts_of_a_kernel(module):
     facts = module.facts("put")
     assert facts == ([8, 4, 16], 0, 0, 0, None)
-    with pytest.raises(MMSimError, match="no kernel 'other'; compile it without -rdc"):
+    with pytest.raises(MMSimError, match="no kernel 'other'; compile it with"):
         module.facts("other")
 
 

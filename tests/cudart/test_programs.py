@@ -74,7 +74,7 @@ def test_streams_and_events_have_the_time_of_the_model(run):
     ("program", "expected"),
     [
         ("symbols.cu", ["1 2 30 40", "74 202 128 31 31"]),
-        ("managed.cu", ["1000000000000 1000198009801 1"]),
+        ("managed.cu", ["1000000000000 1000198009801 1", "1200"]),
         ("pitched.cu", ["transposed, 48, 12"]),
         ("pointers.cu", ["10 15 20", "10"]),
         (
@@ -121,14 +121,18 @@ FAULTS = {
     "assert": ("Assert", "AssertionError: an assertion of the kernel fails"),
     "trap": ("LaunchFailure", "the kernel stops with a trap"),
     "host": ("IllegalAddress", "argument 1 of the launch is an address of the host"),
-    "freed": ("IllegalAddress", f"that was freed before the launch, {ALLOCATION}; free it after"),
+    "freed": (
+        "IllegalAddress",
+        f"freed before the launch, {ALLOCATION}, freed in faults.cu:35 (main); free it after",
+    ),
     "followed": (
         "IllegalAddress",
         f"12 bytes past the end of an allocation of {ALLOCATION.replace('22 (main)', ROW)}",
     ),
     "followed-freed": (
         "IllegalAddress",
-        f"is in an allocation of {ALLOCATION.replace('22 (main)', ROW)}, which was freed",
+        f"is byte 12 of an allocation of {ALLOCATION.replace('22 (main)', ROW)}, freed in "
+        "faults.cu:40 (main)",
     ),
 }
 
@@ -144,23 +148,46 @@ def test_a_fault_of_a_kernel_is_an_error_of_the_next_call_that_waits(run, fault)
 
 
 def test_mistakes_of_the_host_are_errors_of_its_calls(run):
+    def line(number):
+        return f"mistakes.cu:{number} (main)"
+
+    allocation = f"an allocation of 16 bytes, allocated in {line(10)}"
+    freed = f"{allocation}, freed in {line(28)}"
+    begins = "an allocation is freed once, by the address that it begins at; this is"
     done = run("mistakes.cu")
     assert [line.removeprefix("cudaError") for line in lines(done)] == [
         *("cudaSuccess", "MemoryAllocation", "InvalidValue", "InvalidValue", "InvalidValue"),
+        *("InvalidValue", "InvalidValue", "InvalidPitchValue"),
         *("InvalidSymbol", "InvalidValue", "InvalidDevice"),
         *("InvalidConfiguration", "InvalidConfiguration", "InvalidConfiguration"),
         *("InvalidValue", "cudaSuccess", "InvalidValue", "InvalidValue"),
-        *("NotSupported", "cudaSuccess", "InvalidResourceHandle"),
+        *("InvalidValue", "InvalidValue"),
+        *("NotSupported", "cudaSuccess", "NotSupported", "InvalidConfiguration", "InvalidDevice"),
+        *("cudaSuccess", "InvalidResourceHandle"),
         "invalid argument, unrecognized error code",
     ]
     for message in (
-        "a copy has a direction that does not fit its addresses",
-        "cudaMemcpy goes beyond the end of an allocation of 16 bytes",
-        "a symbol is no __device__ or __constant__ variable",
-        "a copy goes beyond the end of a variable of 4 bytes",
-        "cudaFree gets an address that no allocation has, or one freed before",
-        "cudaMemcpy gets memory that is freed, or was never allocated",
-        "cudaGraphCreate is not supported",
+        f"cudaMalloc in {line(12)}: it asks for 1152921504606846976 bytes; the device has",
+        f"cudaMemcpy in {line(13)}: the direction is cudaMemcpyHostToDevice, but the target is "
+        "memory of the host",
+        f"cudaMemcpy in {line(14)}: it writes 32 bytes from the beginning of {allocation}",
+        f"cudaMemset in {line(15)}: it fills memory of the device; this is memory of the host",
+        f"cudaMemset in {line(16)}: it writes 12 bytes from byte 8 of {allocation}",
+        f"cudaMemcpy in {line(17)}: the target is no memory: the address is 0",
+        f"cudaMemcpy2D in {line(18)}: rows of 8 bytes are longer than their pitch of 4 bytes",
+        f"cudaMemcpyToSymbol in {line(19)}: the symbol is no __device__ or __constant__ variable",
+        f"cudaMemcpyToSymbol in {line(20)}: it copies 8 bytes from the beginning of the variable "
+        "'variable' of 4 bytes\n",
+        "kernel 'nothing' is launched with a block of 1025 along x; it must be from 1 to 1024\n"
+        f"launched in {line(22)}",
+        f"cudaFree in {line(27)}: {begins} byte 4 of {allocation}",
+        f"cudaFree in {line(29)}: {begins} the beginning of {freed}",
+        f"cudaMemcpy in {line(30)}: it reads 4 bytes from the beginning of {freed}",
+        f"cudaFree in {line(31)}: {begins} memory of the host",
+        f"cudaFree in {line(34)}: it frees memory of the device; this is the beginning of an "
+        f"allocation of 4 bytes, allocated in {line(33)}",
+        f"cudaMallocArray in {line(37)}: it is not supported",
+        f"cudaLaunchKernelExC in {line(46)}: clusters of blocks are not supported",
     ):
         assert f"mmsim: {message}" in done.stderr
 
@@ -176,6 +203,12 @@ def test_check_finds_a_race(run):
     done = run("--check", "race.cu")
     assert done.returncode == 1
     assert "data race" in done.stdout
+
+
+@pytest.mark.parametrize("words", [["faults.cu", "beyond"], ["mistakes.cu"]])
+def test_check_fails_for_a_launch_or_a_call_that_fails(run, words):
+    assert run(*words).returncode == 0
+    assert run("--check", *words).returncode == 1
 
 
 def test_a_page_and_another_machine(run, tmp_path):
@@ -209,6 +242,22 @@ def test_several_files_and_what_is_compiled(run, tmp_path):
     assert "called no function of CUDA's shared runtime; compile it with" in done.stderr
     done = run("-DN=1", "/bin/true")
     assert "options of the compiler are for a file .cu" in done.stderr
+
+
+def test_device_code_of_several_files_is_linked(run, cache, tmp_path):
+    done = run("--nvcc=-rdc=true", "linked.cu", "linked_parts.cu")
+    assert (lines(done), done.returncode) == (["220 240 260 280"], 0), done.stderr
+    assert "2 launches of 2 kernels" in done.stdout
+    assert "look (linked.cu:9)" in done.stdout
+    assert "look (linked_parts.cu:12)" in done.stdout
+    (library,) = cache.glob("cudart-*")
+    program = str(tmp_path / "program")
+    given = ["-rdc=true", "-cudadevrt", "none", "-cudart", "shared", f"-L{library}", "-o", program]
+    for architecture in ("compute_90,code=compute_90", "compute_90,code=[sm_90,compute_90]"):
+        code = ["-gencode", f"arch={architecture}"]  # its PTX is compressed
+        command = [Nvcc().file, *code, *given, "linked.cu", "linked_parts.cu"]
+        subprocess.run(command, cwd=PROGRAMS, check=True)
+        assert lines(run(program)) == ["220 240 260 280"]
 
 
 CCCL = (

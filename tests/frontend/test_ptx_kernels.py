@@ -234,3 +234,37 @@ def test_a_load_outside_of_the_parameters_is_refused(offset):
     program = PtxProgram(read(ptx), "members", ptx=ptx)
     with pytest.raises(LanguageError, match="a part of a parameter that no argument gives"):
         ran(program, zeros("f8"), np.array((1.5, 3, 0.25, -7, 5), MIXED)[()])
+
+
+SWAPPED = """
+.version 8.0
+.target sm_90
+.address_size 64
+
+.visible .entry swap(.param .u64 first, .param .u64 second)
+{
+    .reg .pred %p;
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<4>;
+
+    ld.param.u64 %rd1, [first];
+    ld.param.u64 %rd2, [second];
+    xor.b64 %rd1, %rd1, %rd2;
+    xor.b64 %rd2, %rd2, %rd1;
+    xor.b64 %rd1, %rd1, %rd2;
+    setp.lt.u64 %p, %rd2, %rd1;
+    selp.b32 %r1, 7, 0, %p;
+    st.global.u32 [%rd1], %r1;
+    sub.s64 %rd3, %rd1, %rd2;
+    st.global.u64 [%rd2], %rd3;
+    ret;
+}
+"""
+
+
+def test_pointers_are_numbers_in_one_space():
+    """The arrays lie apart: what is computed of two pointers leads to either."""
+    first, second = np.zeros(1, np.int64), np.zeros(1, np.int32)
+    mm.RawKernel(SWAPPED, "swap")((1,), (1,), (first, second))
+    assert second == 7
+    assert first > 2**30

@@ -23,6 +23,10 @@ ARCHITECTURE = "arch=compute_90,code=compute_90"
 DECLARED = re.compile(r"\bcudaError_t\s+(cuda[A-Z]\w+)\s*\(")
 DEFINED = re.compile(r"^API\((\w+)", re.MULTILINE)
 RUNTIME = ("runtime.cpp", "graphs.cpp")
+LINK = "libcudart.so"
+"""The name by which a linker looks for the runtime."""
+OLDER = "older.cuh"
+"""A header with functions that CUDA 13 has left out."""
 RELEASE = re.compile(r"release (\d+)")
 WITHOUT_GPP = "a program of CUDA C++ needs the compiler g++, which was not found; install g++"
 
@@ -47,7 +51,7 @@ class Nvcc:
     @contextmanager
     def library(self) -> Iterator[Path]:
         """The folder with the runtime for programs of this compiler."""
-        key = f"{self.version}\n{self.file}\n{_source()}"
+        key = f"{self.version}\n{self.file}\n{_source()}{_text(OLDER)}"
         name = f"cudart-{hashlib.sha256(key.encode()).hexdigest()[:32]}"
         directory = cached_files.cache_directory()
         if directory is not None:
@@ -56,7 +60,8 @@ class Nvcc:
                 if not (directory / name / self.soname).exists():
                     with tempfile.TemporaryDirectory(dir=directory) as new:
                         self._library(Path(new))
-                        (Path(new) / self.soname).replace(directory / name / self.soname)
+                        for file in (LINK, OLDER, self.soname):
+                            (Path(new) / file).replace(directory / name / file)
                 yield directory / name
                 return
         with tempfile.TemporaryDirectory() as new:
@@ -70,6 +75,8 @@ class Nvcc:
         command = [
             self.file,
             "-cudart",
+            "shared",  # without a runtime nvcc links no device code of several files
+            "-cudadevrt",
             "none",
             "-gencode",
             ARCHITECTURE,
@@ -77,8 +84,16 @@ class Nvcc:
             "-Xcompiler",
             "-g1",
         ]
-        command += ["--no-compress", *options, *sources, "-o", str(to)]
-        command += ["-Xlinker", str(library / self.soname)]
+        command += [
+            "-include",
+            str(library / OLDER),
+            "--no-compress",
+            *options,
+            *sources,
+            "-o",
+            str(to),
+        ]
+        command += ["-Xlinker", str(library / self.soname), f"-L{library}"]
         if subprocess.run(command).returncode:
             raise CompilationError(f"nvcc can't compile {' '.join(sources)}")
 
@@ -101,6 +116,8 @@ class Nvcc:
         given += ["-Xcompiler", "-Wno-deprecated-declarations", "-Xlinker"]
         given += [f"-soname={self.soname}", "-Xlinker", f"--version-script={script}", "-ldl"]
         self._run(*given, str(source), str(rest), "-o", str(folder / self.soname))
+        (folder / LINK).symlink_to(self.soname)
+        (folder / OLDER).write_text(_text(OLDER))
 
     def _run(self, *arguments: str) -> str:
         done = subprocess.run([self.file, *arguments], capture_output=True, text=True)
@@ -110,5 +127,8 @@ class Nvcc:
 
 
 def _source() -> str:
-    folder = files("mmsim.cudart.host")
-    return "".join(folder.joinpath(name).read_text("utf-8") for name in RUNTIME)
+    return "".join(map(_text, RUNTIME))
+
+
+def _text(name: str) -> str:
+    return files("mmsim.cudart.host").joinpath(name).read_text("utf-8")

@@ -60,9 +60,10 @@ class DeviceMemory:
         found = self._allocations[address] = self._allocations[address]._replace(variable=variable)
         return found
 
-    def free(self, address: int) -> None:
-        """Free an allocation."""
-        self._allocations[address] = self._allocations[address]._replace(is_freed=True)
+    def free(self, address: int, calls: Calls = ()) -> None:
+        """Free an allocation, as `calls` of the host do."""
+        found = self._allocations[address]
+        self._allocations[address] = found._replace(is_freed=True, freed=calls)
 
     def live(self) -> Iterator[Allocation]:
         """All allocations that aren't freed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -45,6 +46,18 @@ def ptx_of(data: bytes) -> str:
     return plain(newest).rstrip(b"\0").decode("utf-8", "replace")
 
 
+def split(data: bytes) -> list[bytes]:
+    """The fat binaries that stand one behind another. Raises `MMSimError` for a damaged one."""
+    found = []
+    while data:
+        if len(data) < HEADER.size:
+            raise MMSimError(DAMAGED)
+        _, _, head, rest = HEADER.unpack_from(data)
+        found.append(data[: head + rest])
+        data = data[max(head + rest, HEADER.size) :]
+    return found
+
+
 def entries(data: bytes) -> Iterator[Entry]:
     """The entries of a fat binary. Raises `MMSimError` if it is none, or damaged."""
     try:
@@ -65,21 +78,27 @@ def entries(data: bytes) -> Iterator[Entry]:
 
 
 def plain(entry: Entry) -> bytes:
-    """The code of an entry, decompressed. Raises `MMSimError` if this Python can't do it."""
+    """The code of an entry, decompressed. Raises `MMSimError` if this computer can't do it."""
     if entry.flags & LZ4:
         return lz4(entry.data, entry.size)
-    if not entry.flags & ZSTD:
-        return entry.data
+    return zstd(entry.data, entry.size) if entry.flags & ZSTD else entry.data
+
+
+def zstd(data: bytes, size: int) -> bytes:
+    """The `size` bytes that a frame of Zstandard stands for, by the library that g++ uses too."""
     try:
-        import zstandard
-    except ImportError:
+        library = ctypes.CDLL("libzstd.so.1")
+    except OSError:
         raise MMSimError(
-            f"the PTX of the program is compressed; pip install zstandard, or {WITHOUT}"
+            f"the PTX of the program is compressed; install libzstd.so.1, or {WITHOUT}"
         ) from None
-    try:
-        return bytes(zstandard.decompress(entry.data))
-    except zstandard.ZstdError:
-        raise MMSimError(DAMAGED) from None
+    decompress = library.ZSTD_decompress
+    decompress.restype = ctypes.c_size_t
+    decompress.argtypes = (ctypes.c_char_p, ctypes.c_size_t) * 2
+    found = ctypes.create_string_buffer(size)
+    if decompress(found, size, data, len(data)) != size:
+        raise MMSimError(DAMAGED)
+    return found.raw
 
 
 def lz4(data: bytes, size: int) -> bytes:

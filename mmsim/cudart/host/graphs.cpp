@@ -50,7 +50,7 @@ static cudaError_t run_steps(const CUgraphExec_st *graph) {
 
 static cudaError_t launch_work(const struct cudaKernelNodeParams *asked, Work *work) {
   if (!asked || asked->extra) {
-    say("the arguments of a kernel in a graph are given as kernelParams");
+    mistake("a graph", "the arguments of a kernel are given as kernelParams");
     return done(cudaErrorInvalidValue);
   }
   return prepare(asked->func, asked->gridDim, asked->blockDim, asked->kernelParams,

@@ -13,19 +13,20 @@ import numpy.typing as npt
 
 from mmsim.cudart.facts import Facts, facts_of
 from mmsim.cudart.host.device_memory import DeviceMemory
-from mmsim.cudart.host.fatbin import ptx_of
+from mmsim.cudart.host.fatbin import WITHOUT, ptx_of, split
 from mmsim.cudart.host.stacks import HEADERS, described, near
 from mmsim.cudart.source import Source
 from mmsim.errors import MMSimError
-from mmsim.frontend.ptx.flat import codes_of, linked
+from mmsim.frontend.ptx.flat import codes_of, with_codes
 from mmsim.frontend.ptx.heap import HEAP, STATE, with_heap
 from mmsim.frontend.ptx.kernel import PtxProgram, bytes_of, size_of
+from mmsim.frontend.ptx.linking import linked
 from mmsim.frontend.ptx.module import Function, Module
 from mmsim.frontend.ptx.raw import Allocation, binder
 
 
 class LoadedModule:
-    """The code of a fat binary, read when it is first needed."""
+    """The code of a fat binary, or of several that are linked, read when it is first needed."""
 
     def __init__(self, data: bytes, memory: DeviceMemory) -> None:
         self._data = data
@@ -39,7 +40,7 @@ class LoadedModule:
     @cached_property
     def source(self) -> Source:
         """The PTX."""
-        return Source(ptx_of(self._data), "program.ptx", ())
+        return Source(linked([*map(ptx_of, split(self._data))]), "program.ptx", ())
 
     @cached_property
     def module(self) -> Module:
@@ -61,7 +62,7 @@ class LoadedModule:
         """A kernel."""
         found = self.module.functions.get(name)
         if found is None or found.body is None:
-            raise MMSimError(f"the program's PTX has no kernel {name!r}; compile it without -rdc")
+            raise MMSimError(f"the program's PTX has no kernel {name!r}; {WITHOUT}")
         return found
 
     def add_variable(self, name: str, address: int) -> None:
@@ -82,7 +83,7 @@ class LoadedModule:
     def address(self, variable: str) -> int | None:
         """The address of a variable; one that the host doesn't know gets it now."""
         if variable not in self._addresses:
-            own = linked(self.linked.variables[variable], codes_of(self.module))
+            own = with_codes(self.linked.variables[variable], codes_of(self.module))
             if own.space != "global" or own.references:
                 return None
             heap, memory = self._memory.heap, self._memory

@@ -13,8 +13,8 @@ CODE = (".cu", ".cpp", ".cc", ".cxx", ".c")
 SOURCES = (*CODE, ".o", ".a")
 """The ends of the names of files that nvcc takes."""
 EXECUTABLE = b"\x7fELF"
-UNSUPPORTED = 1
-"""The exit status of a program that ends well although mmsim could not run one of its kernels."""
+FAILED = 1
+"""The exit status of a program that ends well although a launch failed (see `Served`)."""
 
 
 def is_program(name: str) -> bool:
@@ -57,4 +57,4 @@ def run(file: str, arguments: Sequence[str], options: Sequence[str] = ()) -> int
                 "runtime; compile it with: nvcc -cudart shared -gencode "
                 "arch=compute_90,code=compute_90"
             )
-        return status or (UNSUPPORTED if served.failed else 0)
+        return status or (FAILED if served.failed else 0)

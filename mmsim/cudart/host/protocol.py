@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from mmsim.cuda.launches import Extents
+from mmsim.frontend.ptx.raw import Calls
 
 HEAD = struct.Struct("=II")
 REPLY = struct.Struct("=iId")
@@ -25,6 +26,7 @@ class Request(IntEnum):
     ALLOCATION = 5
     FREED = 6
     HEAP = 7
+    MISTAKE = 8
 
 
 class Error(IntEnum):
@@ -32,6 +34,7 @@ class Error(IntEnum):
 
     SUCCESS = 0
     INVALID_VALUE = 1
+    MEMORY_ALLOCATION = 2
     INVALID_CONFIGURATION = 9
     INVALID_SYMBOL = 13
     INVALID_DEVICE_FUNCTION = 98
@@ -57,6 +60,15 @@ class Fields:
         self._at += struct.calcsize(f"={layout}")
         return found
 
+    def text(self) -> str:
+        """The next field, a text."""
+        return self.bytes().decode()
+
+    def calls(self) -> Calls:
+        """The last fields, the calls that led to the request."""
+        (count,) = self.numbers("I")
+        return tuple((self.text(), *self.numbers("Q")) for _ in range(count))
+
     def bytes(self) -> bytes:
         """The next field, bytes behind their number."""
         (size,) = self.numbers("I")
@@ -65,7 +77,7 @@ class Fields:
 
 
 class LaunchRequest(NamedTuple):
-    """A launch of a kernel of a module; `args` are the bytes of its arguments."""
+    """A launch of a kernel of a module, by `calls`; `args` are the bytes of its arguments."""
 
     module: int
     kernel: str
@@ -75,17 +87,19 @@ class LaunchRequest(NamedTuple):
     most_dynamic: int
     is_cooperative: bool
     args: tuple[bytes, ...]
+    calls: Calls
 
     @classmethod
     def of(cls, data: bytes) -> LaunchRequest:
         """Read it from a request."""
         fields = Fields(data)
         (module,) = fields.numbers("I")
-        kernel = fields.bytes().decode()
+        kernel = fields.text()
         *extents, shared, most, cooperative, count = fields.numbers("6IQiiI")
         grid, block = (extents[0], extents[1], extents[2]), (extents[3], extents[4], extents[5])
         args = tuple(fields.bytes() for _ in range(count))
-        return cls(module, kernel, grid, block, shared, most, bool(cooperative), args)
+        calls = fields.calls()
+        return cls(module, kernel, grid, block, shared, most, bool(cooperative), args, calls)
 
 
 def received(connection: socket.socket) -> tuple[Request, bytes] | None:

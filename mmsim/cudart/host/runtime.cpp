@@ -28,7 +28,17 @@
 #include <vector>
 
 // The list of mmsim/cudart/host/protocol.py.
-enum Request : uint32_t { HELLO, MODULE, VARIABLE, FUNCTION, LAUNCH, ALLOCATION, FREED, HEAP };
+enum Request : uint32_t {
+  HELLO,
+  MODULE,
+  VARIABLE,
+  FUNCTION,
+  LAUNCH,
+  ALLOCATION,
+  FREED,
+  HEAP,
+  MISTAKE
+};
 
 struct Kernel {
   uint32_t module;
@@ -83,6 +93,7 @@ const uintptr_t MANAGED = uintptr_t(65) << 40;
 const size_t HALF = size_t(1) << 40;
 const size_t PLACED = size_t(1) << 38;  // of the device's, for what the simulator places itself
 const size_t ALIGNMENT = 256;
+const uintptr_t NOWHERE = UINTPTR_MAX;
 
 struct State {
   std::recursive_mutex mutex;
@@ -120,8 +131,6 @@ thread_local std::vector<Configuration> configurations;
   std::fflush(nullptr);
   _exit(1);
 }
-
-void say(const std::string &text) { std::fprintf(stderr, "mmsim: %s\n", text.c_str()); }
 
 bool in_device(uintptr_t at) { return at >= DEVICE && at < DEVICE + HALF; }
 bool in_managed(uintptr_t at) { return at >= MANAGED && at < MANAGED + HALF; }
@@ -287,7 +296,19 @@ void add_calls(Message &message) {
   message.bytes += calls.bytes;
 }
 
-cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type) {
+// Say what is wrong with a call of the host: the text goes on with what is at an address, if any.
+void mistake(const char *function, const std::string &text, uintptr_t at = NOWHERE) {
+  std::lock_guard<std::recursive_mutex> lock(state().mutex);
+  start();
+  Message message;
+  message.add(function, std::strlen(function)).add(text.data(), text.size());
+  message << uint64_t(at);
+  add_calls(message);
+  ask(MISTAKE, message);
+}
+
+cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type,
+                     const char *function) {
   State &own = state();
   if (!pointer) return cudaErrorInvalidValue;
   *pointer = nullptr;
@@ -296,7 +317,13 @@ cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type) {
   uintptr_t end = type == cudaMemoryTypeDevice ? DEVICE + HALF - PLACED : MANAGED + HALF;
   // One more byte: the end of an array is not the beginning of the next one.
   size_t step = (bytes / ALIGNMENT + 1) * ALIGNMENT;
-  if (bytes > own.total - own.used || step > end - next) return cudaErrorMemoryAllocation;
+  if (bytes > own.total - own.used || step > end - next) {
+    mistake(function, "it asks for " + std::to_string(bytes) + " bytes; the device has " +
+                          std::to_string(own.total) + " (half of the memory that was free here), " +
+                          "and " + std::to_string(own.total - own.used) +
+                          " of them are free; take a smaller problem");
+    return cudaErrorMemoryAllocation;
+  }
   *pointer = (void *)next;
   own.blocks[next] = {bytes, type};
   own.used += bytes;
@@ -322,12 +349,19 @@ Work again(void *pointer, size_t bytes) {
   };
 }
 
-cudaError_t release(void *pointer, const char *function) {
+cudaError_t release(void *pointer, bool of_host, const char *function) {
   State &own = state();
   if (!pointer) return cudaSuccess;
   auto found = own.blocks.find(uintptr_t(pointer));
   if (found == own.blocks.end()) {
-    say(std::string(function) + " gets an address that no allocation has, or one freed before");
+    mistake(function, "an allocation is freed once, by the address that it begins at; this is",
+            uintptr_t(pointer));
+    return cudaErrorInvalidValue;
+  }
+  if ((found->second.type == cudaMemoryTypeHost) != of_host) {
+    mistake(function, of_host ? "it frees pinned memory of the host; this is"
+                              : "it frees memory of the device; this is",
+            uintptr_t(pointer));
     return cudaErrorInvalidValue;
   }
   own.used -= found->second.bytes;
@@ -341,47 +375,65 @@ cudaError_t release(void *pointer, const char *function) {
   own.blocks.erase(found);
   Message message;
   message << uint64_t(begin);
+  add_calls(message);
   return ask(FREED, message);
 }
 
 // A range of memory of the device lies in an allocation; any of the host is taken for right.
-bool in_block(const void *pointer, size_t bytes, const char *function) {
+bool in_block(const void *pointer, size_t bytes, const char *what, const char *function) {
   uintptr_t at = uintptr_t(pointer), begin = 0;
   if (!in_arena(at)) return true;
   const Block *block = block_of(at, &begin);
   if (block && at + bytes <= begin + block->bytes) return true;
-  say(std::string(function) + (block ? " goes beyond the end of an allocation of " +
-                                           std::to_string(block->bytes) + " bytes"
-                                     : " gets memory that is freed, or was never allocated"));
+  mistake(function, std::string("it ") + what + " " + std::to_string(bytes) + " bytes from", at);
   return false;
 }
 
-bool fits(const void *to, const void *from, enum cudaMemcpyKind kind) {
-  bool wrong = false;
-  if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice)
-    wrong |= !in_arena(uintptr_t(to));
-  if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice)
-    wrong |= !in_arena(uintptr_t(from));
-  if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost)
-    wrong |= in_device(uintptr_t(from));
-  if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost)
-    wrong |= in_device(uintptr_t(to));
-  if (wrong || kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
-    say("a copy has a direction that does not fit its addresses: one of them is of the host where "
-        "one of the device is needed, or the other way round");
+const char *const KINDS[] = {"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
+                             "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice"};
+
+bool fits(const void *to, const void *from, enum cudaMemcpyKind kind, const char *function) {
+  if (kind == cudaMemcpyDefault) return true;
+  if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault) {
+    mistake(function, std::to_string(int(kind)) + " is no direction of a copy");
+    return false;
+  }
+  bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  auto wrong = [](const void *pointer, bool device) {
+    return device ? !in_arena(uintptr_t(pointer)) : in_device(uintptr_t(pointer));
+  };
+  std::string direction = std::string("the direction is ") + KINDS[kind];
+  if (wrong(to, to_device)) {
+    mistake(function, direction + ", but the target is", uintptr_t(to));
+    return false;
+  }
+  if (wrong(from, from_device)) {
+    mistake(function, direction + ", but the source is", uintptr_t(from));
     return false;
   }
   return true;
 }
 
+bool in_rows(size_t width, size_t pitch, const char *function) {
+  if (width <= pitch) return true;
+  mistake(function, "rows of " + std::to_string(width) + " bytes are longer than their pitch of " +
+                        std::to_string(pitch) + " bytes");
+  return false;
+}
+
 cudaError_t copy(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                  size_t height, enum cudaMemcpyKind kind, const char *function) {
   if (!width || !height) return cudaSuccess;
-  if (!to || !from) return cudaErrorInvalidValue;
-  if (width > to_pitch || width > from_pitch) return cudaErrorInvalidPitchValue;
-  if (!fits(to, from, kind)) return cudaErrorInvalidValue;
-  if (!in_block(to, to_pitch * (height - 1) + width, function) ||
-      !in_block(from, from_pitch * (height - 1) + width, function))
+  if (!to || !from) {
+    mistake(function, to ? "the source is" : "the target is", 0);
+    return cudaErrorInvalidValue;
+  }
+  if (!in_rows(width, to_pitch, function) || !in_rows(width, from_pitch, function))
+    return cudaErrorInvalidPitchValue;
+  if (!fits(to, from, kind, function) ||
+      !in_block(to, to_pitch * (height - 1) + width, "writes", function) ||
+      !in_block(from, from_pitch * (height - 1) + width, "reads", function))
     return cudaErrorInvalidValue;
   for (size_t row = 0; row < height; row++)
     std::memmove(seen(to) + row * to_pitch, seen(from) + row * from_pitch, width);
@@ -391,8 +443,13 @@ cudaError_t copy(void *to, size_t to_pitch, const void *from, size_t from_pitch,
 cudaError_t fill(void *to, size_t pitch, int value, size_t width, size_t height,
                  const char *function) {
   if (!width || !height) return cudaSuccess;
-  if (!in_arena(uintptr_t(to)) || width > pitch) return cudaErrorInvalidValue;
-  if (!in_block(to, pitch * (height - 1) + width, function)) return cudaErrorInvalidValue;
+  if (!in_rows(width, pitch, function)) return cudaErrorInvalidValue;
+  if (!in_arena(uintptr_t(to))) {
+    mistake(function, "it fills memory of the device; this is", uintptr_t(to));
+    return cudaErrorInvalidValue;
+  }
+  if (!in_block(to, pitch * (height - 1) + width, "writes", function))
+    return cudaErrorInvalidValue;
   for (size_t row = 0; row < height; row++) std::memset(seen(to) + row * pitch, value, width);
   return cudaSuccess;
 }
@@ -415,7 +472,7 @@ static cudaError_t ordered(cudaStream_t stream, enum cudaGraphNodeType type, Wor
 
 API(cudaMalloc, void **pointer, size_t bytes) {
   WAIT;
-  return done(allocate(pointer, bytes, cudaMemoryTypeDevice));
+  return done(allocate(pointer, bytes, cudaMemoryTypeDevice, __func__));
 }
 API(cudaMallocAsync, void **pointer, size_t bytes, cudaStream_t stream) {
   cudaError_t error = cudaMalloc(pointer, bytes);
@@ -428,11 +485,11 @@ API(cudaMallocFromPoolAsync, void **pointer, size_t bytes, cudaMemPool_t, cudaSt
 API(cudaMallocManaged, void **pointer, size_t bytes, unsigned int) {
   WAIT;
   if (!bytes) return done(cudaErrorInvalidValue);
-  return done(allocate(pointer, bytes, cudaMemoryTypeManaged));
+  return done(allocate(pointer, bytes, cudaMemoryTypeManaged, __func__));
 }
 API(cudaMallocHost, void **pointer, size_t bytes) {
   WAIT;
-  return done(allocate(pointer, bytes, cudaMemoryTypeHost));
+  return done(allocate(pointer, bytes, cudaMemoryTypeHost, __func__));
 }
 API(cudaHostAlloc, void **pointer, size_t bytes, unsigned int) {
   return cudaMallocHost(pointer, bytes);
@@ -451,17 +508,17 @@ API(cudaMalloc3D, struct cudaPitchedPtr *pitched, struct cudaExtent extent) {
 }
 API(cudaFree, void *pointer) {
   WAIT;
-  return done(release(pointer, "cudaFree"));
+  return done(release(pointer, false, "cudaFree"));
 }
 API(cudaFreeAsync, void *pointer, cudaStream_t stream) {
   return ordered(stream, cudaGraphNodeTypeMemFree, [=] {
     WAIT;
-    return done(release(pointer, "cudaFreeAsync"));
+    return done(release(pointer, false, "cudaFreeAsync"));
   });
 }
 API(cudaFreeHost, void *pointer) {
   WAIT;
-  return done(release(pointer, "cudaFreeHost"));
+  return done(release(pointer, true, "cudaFreeHost"));
 }
 API(cudaHostRegister, void *, size_t, unsigned int) {
   BEGIN;
@@ -474,7 +531,8 @@ API(cudaHostUnregister, void *) {
 API(cudaHostGetDevicePointer, void **device, void *host, unsigned int) {
   BEGIN;
   if (!in_managed(uintptr_t(host))) {
-    say("kernels can access memory of the host only if cudaMallocHost or cudaHostAlloc gave it");
+    mistake(__func__, "kernels access memory of the host that cudaMallocHost or cudaHostAlloc gave; "
+                      "this is", uintptr_t(host));
     return done(cudaErrorInvalidValue);
   }
   *device = host;
@@ -522,7 +580,7 @@ API(cudaMemcpy2DAsync, void *to, size_t to_pitch, const void *from, size_t from_
 API(cudaMemcpy3D, const struct cudaMemcpy3DParms *asked) {
   WAIT;
   if (asked->srcArray || asked->dstArray) {
-    say("cudaMemcpy3D with a cudaArray is not supported");
+    mistake(__func__, "a cudaArray is not supported; copy between pointers");
     return done(cudaErrorNotSupported);
   }
   const auto &from = asked->srcPtr, &to = asked->dstPtr;
@@ -613,6 +671,21 @@ API(cudaMemPoolSetAttribute, cudaMemPool_t, enum cudaMemPoolAttr, void *) {
   BEGIN;
   return cudaSuccess;
 }
+API(cudaMemPoolGetAttribute, cudaMemPool_t, enum cudaMemPoolAttr attribute, void *value) {
+  BEGIN;
+  if (attribute < cudaMemPoolAttrReleaseThreshold)
+    *(int *)value = 1;  // memory that was freed may be given at once
+  else
+    *(uint64_t *)value = attribute == cudaMemPoolAttrUsedMemCurrent ? state().used : 0;
+  return cudaSuccess;
+}
+API(cudaMemPoolCreate, cudaMemPool_t *pool, const struct cudaMemPoolProps *) {
+  return cudaDeviceGetDefaultMemPool(pool, 0);
+}
+API(cudaMemPoolDestroy, cudaMemPool_t) {
+  BEGIN;
+  return cudaSuccess;
+}
 API(cudaMemPoolTrimTo, cudaMemPool_t, size_t) {
   BEGIN;
   return cudaSuccess;
@@ -620,17 +693,19 @@ API(cudaMemPoolTrimTo, cudaMemPool_t, size_t) {
 
 // Variables of the device
 
-static cudaError_t symbol_of(const void *symbol, size_t bytes, size_t offset, Symbol *found) {
+static cudaError_t symbol_of(const void *symbol, size_t bytes, size_t offset, Symbol *found,
+                             const char *function) {
   auto &symbols = state().symbols;
   auto at = symbols.find(symbol);
   if (at == symbols.end()) {
-    say("a symbol is no __device__ or __constant__ variable; pass the variable itself, not its "
-        "name as text");
+    mistake(function, "the symbol is no __device__ or __constant__ variable; give the variable "
+                      "itself, not its name as text");
     return cudaErrorInvalidSymbol;
   }
   *found = at->second;
   if (offset + bytes > found->bytes) {
-    say("a copy goes beyond the end of a variable of " + std::to_string(found->bytes) + " bytes");
+    mistake(function, "it copies " + std::to_string(bytes) + " bytes from",
+            found->address + offset);
     return cudaErrorInvalidValue;
   }
   return cudaSuccess;
@@ -639,14 +714,14 @@ static cudaError_t symbol_of(const void *symbol, size_t bytes, size_t offset, Sy
 API(cudaGetSymbolAddress, void **pointer, const void *symbol) {
   BEGIN;
   Symbol found;
-  cudaError_t error = symbol_of(symbol, 0, 0, &found);
+  cudaError_t error = symbol_of(symbol, 0, 0, &found, __func__);
   if (error == cudaSuccess) *pointer = (void *)found.address;
   return done(error);
 }
 API(cudaGetSymbolSize, size_t *bytes, const void *symbol) {
   BEGIN;
   Symbol found;
-  cudaError_t error = symbol_of(symbol, 0, 0, &found);
+  cudaError_t error = symbol_of(symbol, 0, 0, &found, __func__);
   if (error == cudaSuccess) *bytes = found.bytes;
   return done(error);
 }
@@ -654,7 +729,7 @@ API(cudaMemcpyToSymbol, const void *symbol, const void *from, size_t bytes, size
     enum cudaMemcpyKind kind) {
   WAIT;
   Symbol found;
-  cudaError_t error = symbol_of(symbol, bytes, offset, &found);
+  cudaError_t error = symbol_of(symbol, bytes, offset, &found, __func__);
   if (error != cudaSuccess) return done(error);
   return cudaMemcpy((void *)(found.address + offset), from, bytes, kind);
 }
@@ -662,7 +737,7 @@ API(cudaMemcpyFromSymbol, void *to, const void *symbol, size_t bytes, size_t off
     enum cudaMemcpyKind kind) {
   WAIT;
   Symbol found;
-  cudaError_t error = symbol_of(symbol, bytes, offset, &found);
+  cudaError_t error = symbol_of(symbol, bytes, offset, &found, __func__);
   if (error != cudaSuccess) return done(error);
   return cudaMemcpy(to, (void *)(found.address + offset), bytes, kind);
 }
@@ -682,19 +757,26 @@ API(cudaMemcpyFromSymbolAsync, void *to, const void *symbol, size_t bytes, size_
 struct Wrapper {
   int magic, version;
   const char *data;
-  void *others;
+  const char **others;  // the fat binaries of all files, of which a linker has made `data`
 };
+const int LINKED = 2;  // the version with others: code that was compiled by nvcc -rdc=true
 
 extern "C" void **__cudaRegisterFatBinary(void *given) {
   std::lock_guard<std::recursive_mutex> lock(state().mutex);
   start();
-  const char *data = ((Wrapper *)given)->data;
-  uint16_t head;
-  uint64_t size;
-  std::memcpy(&head, data + 6, sizeof head);
-  std::memcpy(&size, data + 8, sizeof size);
   Message message;
-  message.bytes.assign(data, head + size);
+  auto add = [&](const char *data) {
+    uint16_t head;
+    uint64_t size;
+    std::memcpy(&head, data + 6, sizeof head);
+    std::memcpy(&size, data + 8, sizeof size);
+    message.bytes.append(data, head + size);
+  };
+  auto *wrapper = (Wrapper *)given;
+  if (wrapper->version == LINKED)
+    for (const char **one = wrapper->others; *one; one++) add(*one);
+  else
+    add(wrapper->data);
   ask(MODULE, message);
   return (void **)new uint32_t(state().modules++);
 }
@@ -711,7 +793,7 @@ static uintptr_t variable(void **module, const char *name, size_t bytes,
                           enum cudaMemoryType type) {
   std::lock_guard<std::recursive_mutex> lock(state().mutex);
   void *pointer = nullptr;
-  if (allocate(&pointer, bytes, type) != cudaSuccess)
+  if (allocate(&pointer, bytes, type, "a variable") != cudaSuccess)
     stop("the memory of the device is too small for the program's variables");
   Message message;
   message << *(uint32_t *)module << uint64_t(uintptr_t(pointer));
@@ -740,7 +822,7 @@ static Kernel *kernel_of(const void *function) {
 
 static cudaError_t known(Kernel *kernel) {
   if (!kernel) {
-    say("a launch names a function that is no kernel of this program");
+    mistake("a launch", "the function is no kernel of this program");
     return cudaErrorInvalidDeviceFunction;
   }
   if (kernel->known) return cudaSuccess;
@@ -791,6 +873,7 @@ static cudaError_t prepare(const void *function, dim3 grid, dim3 block, void **a
           << uint32_t(kernel->sizes.size());
   for (size_t number = 0; number < kernel->sizes.size(); number++)
     message.add(args[number], kernel->sizes[number]);
+  add_calls(message);
   *work = [message] { return send_launch(message); };
   return cudaSuccess;
 }
@@ -839,12 +922,14 @@ API(cudaLaunchCooperativeKernel, const void *function, dim3 grid, dim3 block, vo
   return launch(function, grid, block, args, shared, true, stream);
 }
 API(cudaLaunchKernelExC, const cudaLaunchConfig_t *asked, const void *function, void **args) {
+  if (!asked) return done(cudaErrorInvalidConfiguration);
   bool cooperative = false;
   for (unsigned int number = 0; number < asked->numAttrs; number++) {
     const cudaLaunchAttribute &one = asked->attrs[number];
     if (one.id == cudaLaunchAttributeCooperative) cooperative = one.val.cooperative;
-    if (one.id == cudaLaunchAttributeClusterDimension) {
-      say("a launch with clusters of blocks is not supported");
+    const auto &cluster = one.val.clusterDim;
+    if (one.id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1) {
+      mistake(__func__, "clusters of blocks are not supported");
       return done(cudaErrorNotSupported);
     }
   }
@@ -1039,7 +1124,8 @@ API(cudaDeviceReset) {
   for (auto &one : state().symbols) symbols.insert(one.second.address);
   for (auto &one : state().blocks)
     if (!symbols.count(one.first)) own.push_back((void *)one.first);
-  for (void *one : own) release(one, "cudaDeviceReset");
+  for (void *one : own)
+    release(one, state().blocks[uintptr_t(one)].type == cudaMemoryTypeHost, __func__);
   return cudaSuccess;
 }
 API(cudaGetDeviceCount, int *count) {
@@ -1099,6 +1185,8 @@ API(cudaDeviceCanAccessPeer, int *can, int, int) {
   *can = 0;
   return cudaSuccess;
 }
+API(cudaDeviceEnablePeerAccess, int, unsigned int) { return done(cudaErrorInvalidDevice); }
+API(cudaDeviceDisablePeerAccess, int) { return done(cudaErrorInvalidDevice); }
 API(cudaDeviceGetPCIBusId, char *text, int size, int) {
   BEGIN;
   std::snprintf(text, size, "0000:00:00.0");
@@ -1273,6 +1361,6 @@ extern "C" const char *CUDARTAPI cudaGetErrorString(cudaError_t error) {
 
 // All other functions of the runtime: a file that is written when this one is compiled calls it.
 extern "C" int mmsim_refuse(const char *function) {
-  say(std::string(function) + " is not supported");
+  mistake(function, "it is not supported");
   return done(cudaErrorNotSupported);
 }

@@ -18,6 +18,7 @@ from mmsim.cuda.launches import (
     Configuration,
     KernelIndexError,
     LaunchConfigurationError,
+    history,
     launch,
 )
 from mmsim.cuda.machines import Clock
@@ -25,8 +26,15 @@ from mmsim.cudart.host.device_memory import DeviceMemory
 from mmsim.cudart.host.loaded import LoadedModule
 from mmsim.cudart.host.protocol import Error, Fields, LaunchRequest, Request, received, reply
 from mmsim.cudart.host.repeats import Repeats
-from mmsim.cudart.host.stacks import described, placed
-from mmsim.errors import LanguageError, LaunchError, MMSimError, ProgramError, RaisedError
+from mmsim.cudart.host.stacks import described, placed, within
+from mmsim.errors import (
+    LanguageError,
+    LaunchError,
+    MMSimError,
+    ProgramError,
+    RaisedError,
+    RoomError,
+)
 from mmsim.host.free_memory import available
 
 LEAST_MEMORY = 1 << 33
@@ -42,6 +50,8 @@ RAISED = {
 }
 """Parts of the messages of kernels that stop, and CUDA's errors for them."""
 NOWHERE = re.compile(r"the address (\d+) lies in no array")
+NO_ADDRESS = (1 << 64) - 1
+"""The number in a request that stands for no address."""
 POINTER = 8
 """The bytes of a pointer."""
 KEPT = 16
@@ -53,8 +63,8 @@ HALF_MEMORY = 2
 class Served:
     """Runs a program, whose runtime is mmsim's, and answers its requests.
 
-    `failed` is True if a launch failed that mmsim doesn't support, `is_used` if the program called
-    the runtime.
+    `failed` is True if a launch failed that mmsim doesn't support; with `--check`, if any launch or
+    call failed. `is_used` is True if the program called the runtime.
     """
 
     def __init__(self) -> None:
@@ -62,6 +72,7 @@ class Served:
         self._memory = DeviceMemory()
         self._repeats = Repeats((available() or LEAST_MEMORY) // KEPT)
         self._modules: list[LoadedModule] = []
+        self._said: set[str] = set()
         self._answers: Mapping[Request, Callable[[bytes], tuple[Error, bytes]]] = {
             Request.HELLO: self._hello,
             Request.MODULE: self._module,
@@ -71,6 +82,7 @@ class Served:
             Request.ALLOCATION: self._allocation,
             Request.FREED: self._freed,
             Request.HEAP: self._heap,
+            Request.MISTAKE: self._mistake,
         }
 
     def run(self, command: Sequence[str], library: Path) -> int:
@@ -98,7 +110,7 @@ class Served:
                 status = program.wait()
                 self._memory.close()
         if status < 0:
-            _say(f"the program was ended by the signal {signal.Signals(-status).name}")
+            self._say(f"the program was ended by the signal {signal.Signals(-status).name}")
             return 128 - status
         return status
 
@@ -106,9 +118,9 @@ class Served:
         try:
             return self._answers[request](data)
         except MMSimError as error:
-            _say(str(error))
+            self._say("\n".join((str(error), *getattr(error, "__notes__", ()))))
             found = error_of(error)
-            self.failed |= found in (Error.NOT_SUPPORTED, Error.NO_KERNEL_IMAGE)
+            self.failed |= found in (Error.NOT_SUPPORTED, Error.NO_KERNEL_IMAGE) or history.check
             return found, b""
 
     def _hello(self, data: bytes) -> tuple[Error, bytes]:
@@ -125,13 +137,13 @@ class Served:
     def _variable(self, data: bytes) -> tuple[Error, bytes]:
         fields = Fields(data)
         module, address = fields.numbers("IQ")
-        self._modules[module].add_variable(fields.bytes().decode(), address)
+        self._modules[module].add_variable(fields.text(), address)
         return Error.SUCCESS, b""
 
     def _function(self, data: bytes) -> tuple[Error, bytes]:
         fields = Fields(data)
         (module,) = fields.numbers("I")
-        facts = self._modules[module].facts(fields.bytes().decode())
+        facts = self._modules[module].facts(fields.text())
         sizes = facts.parameter_bytes
         numbers = [facts.shared_bytes, facts.constant_bytes, facts.local_bytes]
         numbers += [facts.most_threads or Device.MAX_THREADS_PER_BLOCK, REGISTERS]
@@ -139,6 +151,16 @@ class Served:
 
     def _launch(self, data: bytes) -> tuple[Error, bytes]:
         asked = LaunchRequest.of(data)
+        try:
+            self._run(asked)
+        except MMSimError as error:
+            if where := within(asked.calls):
+                error.add_note(f"launched{where}")
+            raise
+        return Error.SUCCESS, b""
+
+    def _run(self, asked: LaunchRequest) -> None:
+        """Run a launch."""
         module = self._modules[asked.module]
         facts = module.facts(asked.kernel)
         most = facts.most_threads or Device.MAX_THREADS_PER_BLOCK
@@ -155,13 +177,12 @@ class Served:
                 self._hint(asked)
                 self._name_memory(module, error)
             raise
-        return Error.SUCCESS, b""
 
     def _hint(self, asked: LaunchRequest) -> None:
         """Name the arguments of a failed launch that are addresses of the host."""
         for number, data in enumerate(asked.args, 1):
             if len(data) == POINTER and int.from_bytes(data, "little") in HOST:
-                _say(
+                self._say(
                     f"argument {number} of the launch is an address of the host; kernels access "
                     "memory of cudaMalloc, cudaMallocManaged or cudaMallocHost"
                 )
@@ -169,11 +190,11 @@ class Served:
     def _name_memory(self, module: LoadedModule, error: ProgramError) -> None:
         """Name the allocation that the address of a failed access is in, or nearest to."""
         if error.array in module.named:
-            _say(f"{error.array!r} is {described(module.named[error.array])}")
+            self._say(f"{error.array!r} is {described(module.named[error.array])}")
         if found := NOWHERE.search(error.message):
             at = int(found[1])
             if (nearest := self._memory.nearest(at)) is not None:
-                _say(f"the address {at} is {placed(at, nearest)}")
+                self._say(f"the address {at} is {placed(at, nearest)}")
 
     def _refuse_too_large(self, asked: LaunchRequest) -> None:
         """Refuse a cooperative launch whose blocks a GPU could not run at the same time."""
@@ -189,13 +210,14 @@ class Served:
 
     def _allocation(self, data: bytes) -> tuple[Error, bytes]:
         fields = Fields(data)
-        address, size, count = fields.numbers("QQI")
-        calls = tuple((fields.bytes().decode(), *fields.numbers("Q")) for _ in range(count))
-        self._memory.add(address, size, calls)
+        address, size = fields.numbers("QQ")
+        self._memory.add(address, size, fields.calls())
         return Error.SUCCESS, b""
 
     def _freed(self, data: bytes) -> tuple[Error, bytes]:
-        self._memory.free(*Fields(data).numbers("Q"))
+        fields = Fields(data)
+        (address,) = fields.numbers("Q")
+        self._memory.free(address, fields.calls())
         return Error.SUCCESS, b""
 
     def _heap(self, data: bytes) -> tuple[Error, bytes]:
@@ -204,6 +226,29 @@ class Served:
             return Error.INVALID_VALUE, b""
         (self._memory.heap_bytes,) = Fields(data).numbers("Q")
         return Error.SUCCESS, b""
+
+    def _mistake(self, data: bytes) -> tuple[Error, bytes]:
+        """Say what is wrong with a call of the host."""
+        self.failed |= history.check
+        fields = Fields(data)
+        function, text = fields.text(), fields.text()
+        (address,) = fields.numbers("Q")
+        place = "" if address == NO_ADDRESS else f" {self._place(address)}"
+        self._say(f"{function}{within(fields.calls())}: {text}{place}")
+        return Error.SUCCESS, b""
+
+    def _place(self, address: int) -> str:
+        """The words for what is at an address."""
+        if (nearest := self._memory.nearest(address)) is not None:
+            return placed(address, nearest)
+        return "memory of the host" if address in HOST else f"no memory: the address is {address}"
+
+    def _say(self, text: str) -> None:
+        """Write a message; what a loop says again is not repeated."""
+        if text not in self._said:
+            self._said.add(text)
+            sys.stdout.flush()
+            print(f"mmsim: {text}", file=sys.stderr, flush=True)
 
 
 class TooLargeError(LaunchError):
@@ -225,13 +270,10 @@ def error_of(error: MMSimError) -> Error:
             return next(found, Error.LAUNCH_FAILURE)
         case LanguageError():
             return Error.NOT_SUPPORTED
+        case RoomError():
+            return Error.MEMORY_ALLOCATION
         case LaunchError():
             return Error.ILLEGAL_ADDRESS
         case ProgramError():
             return Error.LAUNCH_FAILURE
     return Error.NOT_SUPPORTED
-
-
-def _say(text: str) -> None:
-    sys.stdout.flush()
-    print(f"mmsim: {text}", file=sys.stderr, flush=True)

@@ -13,26 +13,36 @@ from mmsim.frontend.ptx.raw import Allocation, Calls
 
 HEADERS = ("/include/", "/cccl/")
 """Parts of the names of folders with headers that aren't the program's own."""
+STUB = ".cudafe1.stub.c"
+"""The end of the name of a file that nvcc writes: a function of it launches a kernel."""
 MOST = 4
 """The most lines that a message names."""
 
 
 def described(found: Allocation) -> str:
-    """The size of an allocation, and the host's line that made it."""
-    lines = lines_of(found.calls)[:MOST]
-    what = f"the variable {found.variable!r}, " if found.variable else ""
-    allocated = f", allocated in {', called from '.join(lines)}" if lines else ""
-    return f"{what}{found.size} bytes{allocated}"
+    """The size of an allocation, and the host's lines that made and freed it."""
+    if found.variable:
+        return f"the variable {found.variable!r} of {found.size} bytes"
+    allocated = within(found.calls)
+    text = f"{found.size} bytes{allocated and f', allocated{allocated}'}"
+    return f"{text}, freed{within(found.freed)}" if found.is_freed else text
+
+
+def within(calls: Calls) -> str:
+    """The words that name the lines of calls, empty if none is known: " in a.cu:3 (main)"."""
+    lines = lines_of(calls)[:MOST]
+    return f" in {', called from '.join(lines)}" if lines else ""
 
 
 def placed(address: int, nearest: Allocation) -> str:
     """The place of an address in or beside the allocation that is nearest to it."""
-    before, behind = nearest.address - address, address - nearest.address - nearest.size
-    where = f"{before} bytes before" if before > 0 else f"{behind} bytes past the end of"
-    if before <= 0 and behind < 0:
-        where = "in"
-    freed = ", which was freed" if nearest.is_freed else ""
-    return f"{where} an allocation of {described(nearest)}{freed}"
+    inside, behind = address - nearest.address, address - nearest.address - nearest.size
+    what = described(nearest) if nearest.variable else f"an allocation of {described(nearest)}"
+    if inside < 0:
+        return f"{-inside} bytes before {what}"
+    if behind >= 0:
+        return f"{behind} bytes past the end of {what}"
+    return f"byte {inside} of {what}" if inside else f"the beginning of {what}"
 
 
 def lines_of(calls: Calls) -> list[str]:
@@ -42,10 +52,13 @@ def lines_of(calls: Calls) -> list[str]:
     are none without either.
     """
     found = []
+    is_kernel = False
     for function, line in _found(calls):
         name, _, number = line.partition(" ")[0].rpartition(":")
-        if name != "??" and not any(part in name for part in HEADERS):
+        is_stub = name.endswith(STUB)
+        if not (name == "??" or is_stub or is_kernel or any(part in name for part in HEADERS)):
             found.append(f"{near(name)}:{number} ({function})")
+        is_kernel = is_stub  # the kernel's name stands for a function of the host, which calls it
         if function == "main":
             break
     return found

@@ -84,7 +84,7 @@ def codes_of(module: Module) -> dict[str, int]:
     return {name: CODE + 16 * number for number, name in enumerate(found)}
 
 
-def linked(variable: Variable, codes: Mapping[str, int]) -> Variable:
+def with_codes(variable: Variable, codes: Mapping[str, int]) -> Variable:
     """A variable whose first value has the numbers of functions in place of their addresses."""
     held = bytearray(variable.initial or b"")
     left = []

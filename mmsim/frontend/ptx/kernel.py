@@ -16,7 +16,7 @@ from mmsim.errors import LaunchError, MMSimError, Place, shown
 from mmsim.frontend.program import Program
 from mmsim.frontend.ptx.arrays import BYTES, PLAIN, Array
 from mmsim.frontend.ptx.cpp import Places
-from mmsim.frontend.ptx.flat import Flat, codes_of, flattened, linked
+from mmsim.frontend.ptx.flat import Flat, codes_of, flattened, with_codes
 from mmsim.frontend.ptx.local_memory import extents
 from mmsim.frontend.ptx.lowering import Lowering
 from mmsim.frontend.ptx.mangled import plain_name
@@ -154,7 +154,7 @@ class PtxProgram(Program):
         codes = codes_of(self._module)
         named = flat.symbols()
         every = {
-            name: linked(one, codes)
+            name: with_codes(one, codes)
             for name, one in self._module.variables.items()
             if name in named
         }

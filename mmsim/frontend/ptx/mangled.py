@@ -18,6 +18,8 @@ _OPERATORS = {
     "nt": "!", "aa": "&&", "oo": "||", "pp": "++", "mm": "--", "cm": ",", "pm": "->*", "pt": "->",
     "cl": "()", "ix": "[]",
 }  # fmt: skip
+_STATIC = re.compile(r"__nv_static_(\d+)_")
+"""The beginning of the name of a static variable or kernel, with the length of its file's name."""
 
 
 def plain_name(name: str) -> str:
@@ -27,7 +29,11 @@ def plain_name(name: str) -> str:
 
     >>> plain_name("_ZN3cub9BlockScanIiLi128EE3SumEi"), plain_name("sum")
     ('Sum', 'sum')
+    >>> plain_name("__nv_static_8__ab_4_cu_total"), plain_name("__nv_static_8__ab_4_cu__Z2goPi")
+    ('total', 'go')
     """
+    if static := _STATIC.match(name):
+        name = name[static.end() + int(static[1]) + 1 :]
     if not name.startswith("_Z"):
         return name
     try:

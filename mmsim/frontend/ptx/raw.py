@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.errors import LaunchError
+from mmsim.errors import LaunchError, MMSimError
 from mmsim.frontend.ptx.arrays import Array
 from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.kernel import Binder, Binding, size_of
@@ -36,7 +36,7 @@ class Allocation(NamedTuple):
     """Memory of the device: `size` bytes from an address on, and a few more to a multiple of 16.
 
     `variable` is the module's that it holds, if any. `is_freed` is True for memory that was freed.
-    `calls` made it.
+    `calls` made it, and `freed` are those that freed it.
     """
 
     address: int
@@ -45,6 +45,7 @@ class Allocation(NamedTuple):
     variable: str = ""
     is_freed: bool = False
     calls: Calls = ()
+    freed: Calls = ()
 
 
 class Memory(Protocol):
@@ -101,7 +102,7 @@ class RawBinding(Binding):
         if len(new) > room:  # a library has hundreds of variables, to which pointers seldom lead
             new = [one for one in new if not one.variable]
         if len(new) > room:
-            raise LaunchError(
+            raise MMSimError(
                 f"the kernel {plain_name(self.kernel.name)!r} follows pointers that it reads in "
                 f"memory, and there are more than {MOST_ALLOCATIONS} allocations; make one array "
                 "of many small allocations"
