@@ -145,8 +145,9 @@ class Frame:
     `changes`, the sequencer says that it is `Spinning`. If it is `lenient`, `unset` collects the
     lanes without a value while a variable is computed; it is None at any other time. `waiting` has
     those that wait for the other part of a branch. `lent` are the arrays for loops of one lane, see
-    `alone`. `clock` gives the time, if the engine knows it while the program runs. `texts`
-    are what the launch has written, `line` by lane what a lane is writing.
+    `alone`; `warps` are those of its lanes, see `exchange`, once they exchange. `clock` gives the
+    time, if the engine knows it while the program runs. `texts` are what the launch has written,
+    `line` by lane what a lane is writing.
     """
 
     lanes: int
@@ -162,6 +163,7 @@ class Frame:
     steps: int = 0
     changes: Changes | None = None
     lent: Any = None
+    warps: Any = None
     lenient: Lenient | None = None
     unset: Mask | None = None
     waiting: tuple[Any, ...] = ()
