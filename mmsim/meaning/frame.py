@@ -195,7 +195,7 @@ class Frame:
         old = self.variables[slot]
         if old is None:
             self.variables[slot] = value
-            self.partial = {**self.partial, slot: mask}
+            self._note(slot, mask)
             return
         self.variables[slot] = np.where(mask, value, old)
         if slot in self.partial:
@@ -212,8 +212,13 @@ class Frame:
             self.variables[slot] = None
             self.partial.pop(slot, None)
         elif self.variables[slot] is not None:
-            kept = np.logical_not(mask)
-            self.partial = {**self.partial, slot: kept & self.partial.get(slot, True)}
+            self._note(slot, np.logical_not(mask) & self.partial.get(slot, True))
+
+    def _note(self, slot: int, known: npt.NDArray[np.bool_]) -> None:
+        """Note the lanes that have assigned a variable."""
+        if self.partial is NONE:
+            self.partial = {}
+        self.partial[slot] = known
 
 
 def frame_fields(

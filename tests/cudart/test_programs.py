@@ -208,7 +208,7 @@ CCCL = (
     *("cub_reduce", "cub_scan", "cub_select", "cub_sort", "cub_segmented"),
     *("thrust_numbers", "thrust_order", "device_scope"),
 )
-"""Programs of CUB, Thrust and libcu++. Most take minutes: they run many cases, each at five sizes."""
+"""Programs of CUB, Thrust and libcu++. Most take minutes: many cases, each at five sizes."""
 
 
 @pytest.mark.parametrize("program", CCCL)
