@@ -30,21 +30,12 @@ class Uniformity:
         brought = ir.Load | ir.VectorLoad | ir.Atomic | ir.Exchange | ir.Barrier
         varying = {name for one in every if isinstance(one, brought) for name in targets(one)}
         self.uniform = {name for one in every for name in targets(one)} - varying
-        read = [names(expressions(one)) for one in every]
-        self._read = {id(one): own for one, own in zip(every, read, strict=True)}
-        """The names that each statement reads; `body` holds the statements."""
-        self._own = {id(one) for one in every if not all(map(_of_variables, expressions(one)))}
-        """The statements that bring values of single threads, whatever the variables hold."""
         while varying := self._varying():
             self.uniform -= varying
 
     def is_uniform(self, value: ir.Expr) -> bool:
         """Return whether an expression has one value for all threads that evaluate it."""
         return follows_from(value, ir.UNIFORM_FIELDS, self.uniform.__contains__)
-
-    def _shares(self, statement: ir.Stmt) -> bool:
-        """Return whether all expressions of a statement are uniform."""
-        return id(statement) not in self._own and self._read[id(statement)] <= self.uniform
 
     def _varying(self) -> set[str]:
         """Names in `uniform` that don't belong there, as far as the others show.
@@ -57,11 +48,11 @@ class Uniformity:
         placed = list(self._placed(self._body, ()))
         for statement, path in placed:
             if isinstance(statement, ir.Assign | ir.For):
-                name = statement.target
-                if home.setdefault(name, path) != path or not self._shares(statement):
+                name, values = statement.target, expressions(statement)
+                if home.setdefault(name, path) != path or not all(map(self.is_uniform, values)):
                     varying.add(name)
         for statement, path in placed:
-            for name in self._read[id(statement)] & home.keys():
+            for name in names(expressions(statement)) & home.keys():
                 if path[: len(home[name])] != home[name]:
                     varying.add(name)
         return varying & self.uniform
@@ -81,9 +72,5 @@ class Uniformity:
         A loop whose end is found during its iterations counts as one that all threads leave
         together.
         """
-        return isinstance(statement, ir.If | ir.For) and not self._shares(statement)
-
-
-def _of_variables(value: ir.Expr) -> bool:
-    """Return whether a value is uniform if all variables in it are."""
-    return follows_from(value, ir.UNIFORM_FIELDS, lambda name: True)
+        branches = isinstance(statement, ir.If | ir.For)
+        return branches and not all(map(self.is_uniform, expressions(statement)))
