@@ -57,7 +57,7 @@ class Compared:
             first = launches.run_kernel(program, args, asked)
         finally:
             launches.history.check = False
-        self.findings |= {f"{program.name}: {one}" for one in first.findings or ()}
+        self.findings |= {f"{program.name}: {one.title}" for one in first.findings or ()}
         every = statements(program.code.body)
         meets = any(isinstance(one, ir.Barrier) and one.scope == "grid" for one in every)
         if first.engine == "events" and not meets:  # a checked launch with such a barrier, too
