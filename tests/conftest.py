@@ -80,6 +80,9 @@ FIRST = [
     "tests/sweeps/test_sweep.py",
     "tests/view/test_terminal.py",
     "tests/view/test_lab.py",
+    "tests/docs/test_docs.py",
+    "tests/gpu/test_gpu_experiments.py",
+    "tests/gpu/test_cuda_emulated.py",
     "tests/frontend/test_numba_calls.py",
     "planted bugs",
 ]
@@ -163,11 +166,12 @@ def pytest_generate_tests(metafunc):
 
 
 @pytest.fixture(autouse=True)
-def engine_used(request, monkeypatch):
+def engine_used(request):
     """Set the default engine for a test of `ON_EVERY_ENGINE`."""
     name = getattr(request, "param", None)
     if name is None:
         return
+    monkeypatch = request.getfixturevalue("monkeypatch")
     monkeypatch.setattr(selection, "default_engine", "events" if name == "events" else "array")
     if name == "fused":
         take_the_fused_path(monkeypatch)

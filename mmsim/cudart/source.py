@@ -20,6 +20,7 @@ from mmsim.frontend.late import Late
 from mmsim.frontend.ptx.arrays import KINDS
 from mmsim.frontend.ptx.cpp import element_type
 from mmsim.frontend.ptx.flat import size_of
+from mmsim.frontend.ptx.heap import with_heap
 from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import Function, Module
 
@@ -108,7 +109,7 @@ class Source:
 
             file = self.file if is_ptx(self.code) else f"{self.file}.ptx"
             self._programs[entry] = PtxProgram(
-                self.module,
+                with_heap(self.module),
                 entry,
                 text=self.texts(),
                 ptx=self.compiled.ptx,

@@ -162,8 +162,8 @@ def untouched(kind: str, type_: np.dtype[Any]) -> int:
     return {"max": int(limits.min), "min": int(limits.max), "and": all_bits}.get(kind, 0)
 
 
-def order_matters(block: Iterable[ir.Stmt], types: dict[str, np.dtype[Any]]) -> bool:
-    """Return whether the order in which warps make a program's atomics can change its results.
+def order_matters(block: Iterable[ir.Stmt], types: dict[str, np.dtype[Any]]) -> frozenset[str]:
+    """The arrays of a program whose results the order in which warps access them may change.
 
     It can't if no old value is used, and all atomics on an array are of one kind of `COMMUTING`,
     on integers. It can if a strong load may wait for another thread's word.
@@ -172,12 +172,12 @@ def order_matters(block: Iterable[ir.Stmt], types: dict[str, np.dtype[Any]]) -> 
     every = list(accesses(block))
     loads = {one.array for one in every if one.strong and isinstance(one, ir.Load | ir.VectorLoad)}
     changing = ir.Store | ir.VectorStore | ir.Atomic
-    if any(one.array in loads and isinstance(one, changing) for one in every):
-        return True
+    found = {one.array for one in every if one.array in loads and isinstance(one, changing)}
     for one in every:
         if isinstance(one, ir.Atomic):
             kind = COMMUTING.get(one.op)
             if kind is None or one.target is not None or types[one.array].kind in "fc":
-                return True
-            kinds.setdefault(one.array, set()).add(kind)
-    return any(len(found) > 1 for found in kinds.values())
+                found.add(one.array)
+            else:
+                kinds.setdefault(one.array, set()).add(kind)
+    return frozenset(found.union(name for name, of in kinds.items() if len(of) > 1))

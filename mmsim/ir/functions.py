@@ -126,7 +126,8 @@ def fma(x: Array, y: Array, z: Array) -> Array:
     product = x * y
     if dtype == np.float32:  # the product is exact
         return _in_single(product, z)
-    found = np.asarray(product + z)
+    is_end = np.isinf(z) & np.isfinite(x) & np.isfinite(y)  # the product may be too large
+    found = np.where(is_end, z, product + z)
     sizes = np.abs([x, y, z, product])
     is_zero = np.zeros_like(sizes, np.bool_)
     is_zero[2] = z == 0

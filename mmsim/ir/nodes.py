@@ -449,7 +449,7 @@ class Exchange(Numbered):
     The shuffles take a value and a lane, a distance or a mask of bits; ballot, any and all a test;
     match_any and match_all a value; active_mask and sync nothing. The value is dropped if
     `target` is None. A sync has no value. A clock, which takes nothing, is the time at which the
-    warp is; only PTX has it.
+    warp is, a later one at each reading; only PTX has it.
     """
 
     target: Target | None

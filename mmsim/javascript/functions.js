@@ -55,7 +55,8 @@ export const remainderOf = (x, y) => {
 /** x * y + z, rounded once to 32 or 64 bits. */
 export const fusedOf = (x, y, z, bits) => {
   const product = x * y;
-  if (!Number.isFinite(x) || !Number.isFinite(y) || !Number.isFinite(z)) return product + z;
+  if (!Number.isFinite(x) || !Number.isFinite(y)) return product + z;
+  if (!Number.isFinite(z)) return z; // also if the product is too large
   if (bits === 32) return Math.fround(oddSum(product, z)); // the product of two float32 is exact
   const [a, b, c] = [x, y, z].map(integerRatio);
   const [top, scale] = [a[0] * b[0], a[1] + b[1]], least = Math.min(scale, c[1]);

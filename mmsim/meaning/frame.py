@@ -113,6 +113,17 @@ class Spinning:
     lanes: Mask
 
 
+@dataclass(frozen=True)
+class Reading:
+    """A sequencer's message: lanes read the clock, `count` times in a row.
+
+    The engine sends back the time of the last reading, for all lanes of the sequencer or for each.
+    """
+
+    lanes: Mask
+    count: int = 1
+
+
 class Changes:
     """Counts the changes of memory, for sequencers that may repeat a loop forever."""
 
@@ -128,7 +139,7 @@ class Changes:
             self.count += 1
 
 
-Steps = Generator[Request | Waiting | Spinning, Any, Mask]
+Steps = Generator[Request | Waiting | Spinning | Reading, Any, Mask]
 
 
 @dataclass(slots=True, eq=False)
@@ -145,8 +156,8 @@ class Frame:
     `changes`, the sequencer says that it is `Spinning`. If it is `lenient`, `unset` collects the
     lanes without a value while a variable is computed; it is None at any other time. `waiting` has
     those that wait for the other part of a branch. `lent` are the arrays for loops of one lane, see
-    `alone`; `warps` are those of its lanes, see `exchange`, once they exchange. `clock` gives the
-    time, if the engine knows it while the program runs. `texts` are what the launch has written,
+    `alone`; `warps` are those of its lanes, see `exchange`, once they exchange. `read` is the
+    latest reading of the clock, of all lanes or of each. `texts` are what the launch has written,
     `line` by lane what a lane is writing.
     """
 
@@ -169,7 +180,7 @@ class Frame:
     waiting: tuple[Any, ...] = ()
     watched: Callable[[int], None] | None = None
     synced: Callable[[Mask], None] | None = None
-    clock: Callable[[], int] | None = None
+    read: Value = None
     texts: list[str] = field(default_factory=list)
     line: dict[int, str] = field(default_factory=dict)
     within: tuple[Value, int] = field(init=False)

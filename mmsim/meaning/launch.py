@@ -37,6 +37,7 @@ from mmsim.model.threads import Grid, Shape, make_grid
 
 T = TypeVar("T")
 NONE: frozenset[str] = frozenset()
+MET = "warps met"
 FEW_BLOCKS = 1 << 12
 """The most blocks for which the addresses of shared arrays are memoized."""
 
@@ -167,6 +168,14 @@ class Launch:
         )
 
     @property
+    def _only_computes(self) -> bool:
+        """Return whether all threads begin at time 0, and none accesses memory or meets another."""
+        if self.meaning.sites or self.writes_text or self.machine.resident is not None:
+            return False
+        every = statements(self.code.body)
+        return self.once("barriers", lambda: not any(isinstance(one, ir.Barrier) for one in every))
+
+    @property
     def in_phases(self) -> bool:
         """Return whether barriers of the grid part the asynchronous schedule: nothing is left over.
 
@@ -261,6 +270,9 @@ class Launch:
         """
         if lanes is None and site.vector == 1:
             return len(firsts)
+        conflict = self.conflict(site.array, site.served_as, site.vector)
+        if conflict is not None:
+            return _least(conflict, site, addresses, firsts, lanes, stages)
         ends = np.append(firsts[1:], len(addresses))
         least = 0
         for here, rule in self._rules(site, blocks):
@@ -268,11 +280,7 @@ class Launch:
             lengths = (ends - firsts)[own]
             begin = np.cumsum(lengths) - lengths
             of_lanes = None if lanes is None else lanes[here]
-            if site.vector == 1:
-                least += len(rule.phases(addresses[here], begin, of_lanes))
-                continue
-            fewest = fewest_of_vectors(rule, addresses[here], begin, of_lanes, stages[own])
-            least += int(fewest.sum())
+            least += _least(rule, site, addresses[here], begin, of_lanes, stages[own])
         return least
 
     def _rules(
@@ -284,21 +292,36 @@ class Launch:
             yield units == unit, self.rule(self.machine.units[unit].conflict, site)
 
     @property
-    def ordered(self) -> bool:
-        """Return whether results depend on time, which only the event engine knows meanwhile.
+    def in_turn(self) -> frozenset[str]:
+        """The arrays on which the order of warps has an influence, see `order_matters`.
 
-        It is the time itself, or the order of atomics. Under the synchronous schedule this order
-        is that of the rounds, which every engine knows.
+        Under the synchronous schedule this order is that of the rounds, which every engine knows.
         """
-        if self.meaning.reads_clock:
-            return True
-        if self.schedule == "synchronous":
-            return False
-        if not any(site.orders for site in self.meaning.sites):
-            return False
+        if self.schedule == "synchronous" or not any(site.orders for site in self.meaning.sites):
+            return NONE
         code, types = self.code, self.meaning.typing.arrays
         key = "in turn", *((name, types[name].kind) for name in types)
         return self.once(key, lambda: order_matters(code.body, types))
+
+    @property
+    def ordered(self) -> bool:
+        """Return whether results depend on time, which only the event engine knows meanwhile.
+
+        It is the time itself, or the order in which warps access words of `in_turn`. The array
+        engine sees whether warps of a block meet in such a word between two barriers. Every engine
+        knows the time where only its readings take time.
+        """
+        if self.meaning.reads_clock:
+            return not self._only_computes
+        names = self.in_turn
+        if not names:
+            return False
+        apart = all(self.arrays[name].shared for name in names) and not self.meets_as_grid
+        return not apart or self.memo.get(MET) is not None
+
+    def met(self) -> None:
+        """Note for equal launches that warps of a block met in a word of `in_turn`."""
+        self.memo.put(MET, True)
 
     def rewind(self) -> None:
         """Let all arrays hold their first contents again, and forget what was written."""
@@ -314,6 +337,20 @@ class Launch:
         shapes = {one.name: one.shape for one in self.code.parameters if one.shape is not None}
         fitting = {name: one for name, one in shapes.items() if math.prod(one) == found[name].size}
         return {name: one.reshape(fitting.get(name, one.shape)) for name, one in found.items()}
+
+
+def _least(
+    rule: Conflict,
+    site: Site,
+    addresses: Integers,
+    firsts: Integers,
+    lanes: Integers | None,
+    stages: Integers,
+) -> int:
+    """The fewest stages of requests that one rule counts."""
+    if site.vector == 1:
+        return len(rule.phases(addresses, firsts, lanes))
+    return int(fewest_of_vectors(rule, addresses, firsts, lanes, stages).sum())
 
 
 class _Binding:

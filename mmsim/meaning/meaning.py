@@ -43,10 +43,12 @@ from mmsim.ir.operators import (
 from mmsim.ir.walk import accesses, expressions, has_effect, statements, stored, targets
 from mmsim.meaning.alone import FEW, Alone
 from mmsim.meaning.barriers import refuse_parted
+from mmsim.meaning.clock_loops import ClockLoop
 from mmsim.meaning.evaluation import Evaluator, active_lanes
 from mmsim.meaning.exchange import BITS, MASKS, InactiveLane, Warps, refuse
 from mmsim.meaning.frame import (
     Frame,
+    Reading,
     Request,
     Site,
     Spinning,
@@ -263,6 +265,9 @@ class Meaning(Evaluator):
                 return self._leave(left(scope))
             case ir.Barrier():
                 return Nested(self._barrier(statement))
+            case ir.Exchange(target, "clock"):
+                slot = None if target is None else self._slot(target)
+                return Nested(partial(_read_clock, slot))
             case ir.Exchange():
                 return Local(self._exchange(statement))
             case _:
@@ -447,12 +452,21 @@ class Meaning(Evaluator):
         prelude = self._block_until(None, statement.prelude)
         loop, iteration = self._loop(statement.body, is_last)
         leavers, place = self._slot(broken(loop)), statement.place
+        waits = ClockLoop.of(self, statement)
 
         def run(frame: Frame, mask: Mask) -> Steps:
             frame.variables[leavers] = False
             done: Mask = False
+            alone = 0  # trips taken one by one
             trips = None if frame.changes is None else Trips(frame.changes)
             while mask is not False:
+                alone += 1
+                if waits is not None and alone & (alone - 1) == 0:  # after 1, 2, 4 and so on
+                    skipped = max(waits.trips(frame, mask) - 1, 0)
+                    if skipped:
+                        frame.steps += skipped
+                        frame.read = yield Reading(mask, skipped * waits.readings)
+                        alone = 0
                 mask = yield from prelude(frame, mask)
                 mask, done = _staying(mask, test(frame, mask), done)
                 if is_last:
@@ -529,6 +543,7 @@ class Meaning(Evaluator):
 
     def _exchange(self, statement: ir.Exchange) -> Execute:
         op, place, width = statement.op, statement.place, self.width
+        assert op != "clock"  # see `_read_clock`
         if op in MASKS and min(width, self.uniform["block_size"]) > BITS:
             self._fault(
                 TypeFault,
@@ -540,9 +555,6 @@ class Meaning(Evaluator):
         types = [self.typing.of(one) for one in statement.operands]
         values = list(map(self._evaluate, statement.operands))
         slot = None if statement.target is None else self._slot(statement.target)
-
-        if op == "clock":
-            return lambda frame, mask: _read_clock(frame, mask, slot)
 
         def run(frame: Frame, mask: Mask) -> Mask:
             brought = zip(values, types, strict=True)
@@ -565,11 +577,11 @@ class Meaning(Evaluator):
         return run
 
 
-def _read_clock(frame: Frame, mask: Mask, slot: int | None) -> Mask:
+def _read_clock(slot: int | None, frame: Frame, mask: Mask) -> Steps:
     """Set a variable to the time."""
-    assert frame.clock is not None  # the event engine runs it, see `Launch.ordered`
+    frame.read = yield Reading(mask)
     if slot is not None:
-        frame.assign(slot, np.full(frame.lanes, frame.clock(), np.int64), mask)
+        frame.assign(slot, frame.read, mask)
     return mask
 
 

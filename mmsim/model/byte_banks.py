@@ -305,6 +305,8 @@ def fewest_of_vectors(
     count = len(firsts)
     phases = rule.phases(addresses, firsts, lanes)
     phases_of = np.bincount(np.searchsorted(firsts, phases, side="right") - 1, minlength=count)
+    if (phases_of == stages).all():
+        return stages
     requests = np.repeat(np.arange(count), np.diff(firsts, append=len(addresses)))
     owner, _ = distinct_of(addresses, requests)
     filled = -(-np.bincount(owner, minlength=count) // rule.width)

@@ -89,6 +89,20 @@ def next_request(times: Any, sites: Any, first: int, places: int, needed: Any, n
     return max(least, soonest)  # type: ignore[no-any-return]
 
 
+def reading(now: int, before: Number, count: int = 1) -> Number:
+    """Return the time of the last of `count` readings of the clock in a row, at `now` or later.
+
+    Each is at least a time unit after the sequencer's one `before`, -1 if there was none.
+
+    >>> [int(reading(10, before)) for before in (-1, 4, 10)]
+    [10, 10, 11]
+    >>> int(reading(10, 10, count=3))
+    13
+    """
+    latest: Number = np.maximum(now - 1, before)
+    return latest + count
+
+
 def all_done(times: Any, first: int, places: int) -> int:
     """Return when all requests of the warp have completed."""
     last = times[first]

@@ -166,6 +166,7 @@ def numbers(row):
             yield key, value
 
 
+@pytest.mark.long  # test_array_watched.py measures it in a process of its own
 def test_growth_of_the_scheduled_permutation_in_one_process(capsys, tmp_path):
     growth.save("scheduled", LEAST, tmp_path)
     growth.main("scheduled", "synchronous", LEAST, 2, tmp_path)

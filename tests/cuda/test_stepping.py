@@ -223,10 +223,10 @@ def call(tmp_path):
     return run
 
 
-def test_the_page_of_kernels_has_players_of_small_machines(call, tmp_path, browser):
+def test_the_page_of_kernels_has_players_of_small_machines(call, tmp_path, new_page):
     done = call("cuda", "--html", "page.html", "program.py", "long")
     assert done.returncode == 0, done.stderr
-    page = browser.new_page()
+    page = new_page()
     page.goto((tmp_path / "page.html").as_uri())
     assert page.locator("iframe").count() == 1
     shown = page.frame_locator("iframe")
@@ -237,7 +237,6 @@ def test_the_page_of_kernels_has_players_of_small_machines(call, tmp_path, brows
     assert page.locator(".verdict code").first.inner_text() == "mmsim cuda --check"
     page.set_viewport_size({"width": 390, "height": 820})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.close()
 
 
 H200 = machines.h200()

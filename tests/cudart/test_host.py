@@ -3,6 +3,7 @@
 import socket
 import struct
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,11 +13,11 @@ from mmsim.cli.main import main
 from mmsim.cuda.launches import Configuration, KernelIndexError, launch
 from mmsim.cudart import installed
 from mmsim.cudart.host import building, fatbin, programs, protocol, stacks
-from mmsim.cudart.host.device_memory import BASE, DeviceMemory
+from mmsim.cudart.host.device_memory import BASE, PLACED, DeviceMemory
 from mmsim.cudart.host.fatbin import Entry, ptx_of
 from mmsim.cudart.host.loaded import LoadedModule
 from mmsim.cudart.host.protocol import Error, LaunchRequest, Request
-from mmsim.cudart.host.served import TooLargeError, error_of
+from mmsim.cudart.host.served import Served, TooLargeError, error_of
 from mmsim.cudart.host.stacks import described, placed
 from mmsim.errors import LanguageError, LaunchError, MMSimError, Place, RaisedError
 
@@ -254,6 +255,34 @@ def module(device):
     loaded = LoadedModule(fat(entry(PTX.encode())), device)
     loaded.add_variable("table", BASE + 256)
     return loaded
+
+
+HEAP_PTX = (Path(__file__).parents[1] / "frontend/ptx/heap.ptx").read_text("utf-8")
+
+
+def test_all_modules_share_the_heap(device):
+    device.add(BASE, 8)
+    device.add(BASE + 256, 4)
+    one, other = (LoadedModule(fat(entry(HEAP_PTX.encode())), device) for _ in range(2))
+    start(one, "put", BASE, threads=1)
+    first = device.find(BASE).memory.view(np.int64)[0]
+    assert first == PLACED + 16 + 256
+    assert other.find(first).variable == ""  # a kernel of the other one has not used it
+    start(other, "take", BASE, BASE + 256, threads=1)
+    assert words(device, BASE + 256)[0] == 7
+    start(other, "put", BASE, threads=1)
+    assert device.find(BASE).memory.view(np.int64)[0] == first  # all was free
+
+
+def test_the_host_sets_the_size_of_the_heap_before_it_is_used(device):
+    served = Served()
+    assert served._heap(struct.pack("=Q", 1 << 12)) == (Error.SUCCESS, b"")
+    memory = served._memory
+    memory.add(BASE, 8)
+    start(LoadedModule(fat(entry(HEAP_PTX.encode())), memory), "put", BASE, threads=1)
+    assert [one.size for one in memory.live()] == [8, 8, 1 << 12]
+    assert served._heap(struct.pack("=Q", 1 << 13)) == (Error.INVALID_VALUE, b"")
+    memory.close()
 
 
 def words(device, address):

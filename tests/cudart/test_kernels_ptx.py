@@ -10,8 +10,10 @@ from mmsim.cudart.compilation import to_ptx
 from mmsim.cudart.installed import headers
 from mmsim.errors import MMSimError
 from tests.cudart.kernels.expected import CASES, EXPRESSIONS, HERE
+from tests.kit.cards.unseen import CASES as UNSEEN
+from tests.kit.cards.unseen import HERE as THERE
 
-FILES = sorted(path.stem for path in HERE.glob("*.cu"))
+FILES = sorted((*HERE.glob("*.cu"), *THERE.glob("*.cu")))
 VARYING = re.compile(r"^//.*\n|^\.version.*\n|(?<=\")/\S*/include/(?:cccl/)?", re.MULTILINE)
 """The versions, and the folders of headers, which the kept PTX lacks."""
 
@@ -21,16 +23,17 @@ def release(ptx):
     return re.search(r"^// Cuda compilation tools, release ([\d.]+)", ptx, re.MULTILINE)[1]
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_the_ptx_is_that_of_the_code(file):
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_the_ptx_is_that_of_the_code(path):
     try:
         version = nvrtc.compiler().version
     except MMSimError as error:
         pytest.skip(str(error))
-    kept = (HERE / f"{file}.ptx").read_text("utf-8")
+    file = path.stem
+    kept = path.with_suffix(".ptx").read_text("utf-8")
     if version != release(kept):
         pytest.skip(f"the PTX is that of NVRTC {release(kept)}, and here is {version}")
-    code = (HERE / f"{file}.cu").read_text("utf-8")
+    code = path.read_text("utf-8")
     needs = re.search(r"#include <(cub/|cuda_|cooperative)", code)
     if needs and not any("cccl" in folder for folder in headers()):
         pytest.skip("the headers of CCCL are not there")
@@ -39,12 +42,13 @@ def test_the_ptx_is_that_of_the_code(file):
     assert made.names == EXPRESSIONS.get(file, {})
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_each_kernel_has_a_case(file):
-    ptx = (HERE / f"{file}.ptx").read_text("utf-8")
-    assert f'.file\t1 "{file}.cu"' in ptx
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_each_kernel_has_a_case(path):
+    ptx = path.with_suffix(".ptx").read_text("utf-8")
+    assert f'.file\t1 "{path.name}"' in ptx
     entries = set(re.findall(r"^\.(?:visible|weak) \.entry (\w+)\(", ptx, re.MULTILINE))
-    assert entries == {case.entry for case in CASES.values() if case.file == file}
+    cases = (*CASES.values(), *UNSEEN.values())
+    assert entries == {case.entry for case in cases if case.folder / f"{case.file}.cu" == path}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -82,6 +82,13 @@ def test_streams_and_events_have_the_time_of_the_model(run):
             ["0 1 1 4", "33 3", "1005 1007 1005", "cudaSuccess cudaErrorGraphExecUpdateFailure"],
         ),
         ("device.cpp", ["cudaSuccess 9 32"]),
+        (
+            "heap.cu",
+            [
+                "64 right, 2097152 bytes, much 0, cudaSuccess",
+                "cudaErrorInvalidValue, cudaErrorUnsupportedLimit",
+            ],
+        ),
         ("printing.cu", ["before", "thread 0 of 2: -0.5", "thread 1 of 2: 0.5", "after"]),
         ("cooperative.cu", ["1 100 44", "cudaErrorCooperativeLaunchTooLarge"]),
         (

@@ -97,8 +97,8 @@ def answer(page, text):
 
 
 @pytest.mark.parametrize("mistakes", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_the_page_judges_answers_as_python_does(browser, mistakes):
-    page = browser.new_page()
+def test_the_page_judges_answers_as_python_does(new_page, mistakes):
+    page = new_page()
     page.add_script_tag(content=bundle() + part("gates.js") + JUDGED)
     page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table(everything())))
     judge = "(args) => judgedHere(...JSON.parse(args))"
@@ -110,7 +110,6 @@ def test_the_page_judges_answers_as_python_does(browser, mistakes):
             assert found["points"] == grade.points, (name, text, found)
             for here, there in zip(found["judged"], grade.judged, strict=True):
                 assert (here["what"], here["passed"], here["found"]) == there, (name, text)
-    page.close()
 
 
 BODY = """
@@ -140,8 +139,8 @@ ODD = {
 """Texts above a right program, and its points."""
 
 
-def test_page_and_python_refuse_the_same_texts(browser):
-    page = browser.new_page()
+def test_page_and_python_refuse_the_same_texts(new_page):
+    page = new_page()
     page.add_script_tag(content=bundle() + part("gates.js") + JUDGED)
     page.evaluate("(data) => useTable(JSON.parse(data))", json.dumps(table(everything())))
     one = PUZZLES["scale-rows"]
@@ -149,7 +148,6 @@ def test_page_and_python_refuse_the_same_texts(browser):
     texts += [f"import mmsim as mm\n{BODY}".replace("def scale", "def other")]
     judge = "(args) => judgedHere(...JSON.parse(args))"
     judged = page.evaluate(judge, json.dumps([one.setting(), texts]))
-    page.close()
     assert [found["points"] for found in judged] == [*ODD.values(), 0]
     assert [one.grade(text, cases=[0]).points for text in texts] == [*ODD.values(), 0]
 

@@ -19,6 +19,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.operators import BINARY
 from mmsim.ir.walk import statements
 from mmsim.model.conflicts import Banks, Groups
+from tests.kit.generators.draws import draws
 from tests.kit.runs.paths import agrees, both_engines, both_schedules, outcome, run_along
 from tests.kit.runs.programs import copy, program_of
 
@@ -38,7 +39,7 @@ ADDRESSES = st.one_of(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=draws(100))
 @given(st.data())
 def test_the_compiled_counters_agree_with_the_rule(data):
     width = data.draw(st.integers(1, 100))

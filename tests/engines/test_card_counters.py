@@ -116,7 +116,13 @@ def test_compares_and_swaps_take_each_stage_twice(path, dtype):
 
 
 @pytest.mark.parametrize(
-    ("made", "dtype"), [(words_of, "int8"), (words_of, "float64"), (atomics_of, "int64")]
+    ("made", "dtype"),
+    [
+        (atomics_of, "int64"),
+        # These run as the same text, uncompiled: test_words_and_atomics_of_every_size[plain].
+        pytest.param(words_of, "int8", marks=pytest.mark.long),
+        pytest.param(words_of, "float64", marks=pytest.mark.long),
+    ],
 )
 def test_compiled_programs_count_the_same(made, dtype):
     agrees("fused", made(dtype), *arguments(dtype), schedules=["synchronous"], **HOW)

@@ -14,7 +14,7 @@ from tests.kit.runs.paths import both_schedules
 
 
 @both_schedules
-@settings(max_examples=draws(25))
+@settings(max_examples=draws(15))
 @given(case=cases())
 def test_events_agree_with_the_reference(case, schedule):
     agree_with_the_reference(case, schedule)

@@ -29,7 +29,7 @@ def touched(outcome):
 # ---------------------------------------------------------------- random programs
 
 
-random = settings(max_examples=draws(25))
+random = settings(max_examples=draws(12))
 
 
 @random

@@ -207,7 +207,7 @@ def schedules(draw, most_warps=14):
     return machine, sequences, draw(st.integers(1, warps))
 
 
-@settings(max_examples=draws(80))
+@settings(max_examples=draws(30))
 @given(case=schedules())
 def test_as_stated_plainly_and_as_the_event_engine(case):
     expected = stated_plainly(*case)
@@ -297,7 +297,7 @@ def same_on_each_dmm(draw):
     return machine, sequences.tolist(), size
 
 
-@settings(max_examples=draws(80))
+@settings(max_examples=draws(30))
 @given(case=same_on_each_dmm())
 def test_one_dmm_stands_for_those_that_do_the_same(case):
     requests = any(op > 1 for sequence in case[1] for op in sequence)

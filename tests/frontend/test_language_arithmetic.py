@@ -253,7 +253,7 @@ def program(text):
     )
 
 
-@settings(max_examples=draws(50), deadline=None)
+@settings(max_examples=draws(20), deadline=None)
 @given(EXPRESSIONS, COLUMNS, INTEGERS, FLOATS)
 def test_expressions_mean_what_they_mean_in_python(expression, columns, n, r):
     lanes = [

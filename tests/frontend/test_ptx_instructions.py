@@ -482,6 +482,14 @@ def floats(kind, reference, mode="rn"):
     return lambda *words: encoded(reference(*(decoded(word, kind) for word in words)), kind, mode)
 
 
+def tensor_float(word, mode):
+    """The bits of a float of which the lower 13 are rounded off."""
+    kept, rest = divmod(word & 0x7FFFFFFF, 1 << 13)
+    half = 1 << 12
+    up = {"rn": rest > half or (rest == half and kept % 2), "rna": rest >= half, "rz": False}
+    return word & 1 << 31 | kept + up[mode] << 13
+
+
 def halves(reference):
     """A reference on both halves of packed numbers."""
 
@@ -533,12 +541,9 @@ for KIND, REG in REGISTER.items():
     for NAME, MEANING in {**OF_TWO, **OF_THREE}.items():
         WIDTH = THREE if NAME in OF_THREE else TWO
         EXACT = floats(KIND, MEANING)
-        CLOSE = KIND == "bf16" and NAME == "fma.rn"
-        case(f"{NAME}.{KIND}", WIDTH, REG, EXACT, KIND, CLOSE)
+        case(f"{NAME}.{KIND}", WIDTH, REG, EXACT, KIND)
         if REG == "b16":
-            case(
-                f"{NAME}.{PACKED}", WIDTH.replace("b16", "b32"), "b32", halves(EXACT), PACKED, CLOSE
-            )
+            case(f"{NAME}.{PACKED}", WIDTH.replace("b16", "b32"), "b32", halves(EXACT), PACKED)
     for NAME, MEANING in {"abs": lambda x: abs(x), "neg": lambda x: -x}.items():
         case(f"{NAME}.{KIND}", REG, REG, floats(KIND, MEANING), KIND)
         if REG == "b16":
@@ -782,6 +787,8 @@ for OF in REGISTER:
                 f"cvt.{MODE}.{TO}.{OF}".replace("..", "."), held(OF), held(TO),
                 lambda x, o=OF, t=TO, m=MODE: encoded(decoded(x, o), t, m or "rn"), TO,
             )  # fmt: skip
+for MODE in ("rn", "rna", "rz"):
+    case(f"cvt.{MODE}.tf32.f32", "f32", "b32", lambda x, m=MODE: tensor_float(x, m), "f32")
 case("cvt.sat.f32.f32", "f32", "f32", floats("f32", clamped), "f32")
 case(
     "cvt.rn.sat.f32.f64", "f64", "f32", lambda x: encoded(clamped(decoded(x, "f64")), "f32"), "f32"
@@ -1023,7 +1030,7 @@ def given_as(name, sources, targets):
         ("sqrt.rp.f32", "f32", "f32", "rounds up; mmsim"),
         ("cvt.rz.f32.s64", "b64", "f32", "cvt.rz.f32.s64 rounds a 64-bit integer towards 0"),
         ("cvt.rm.bf16.f32", "f32", "b16", "rounds down"),
-        ("cvt.rna.tf32.f32", "f32", "b32", "rounds halves away from 0"),
+        ("cvt.rna.f32.f64", "f64", "f32", "rounds halves away from 0"),
         ("cvt.f32", "f32", "f32", "names 1 types instead of 2"),
         ("add.u32.u32", "b32 b32", "b32", "names 2 types instead of 1"),
         ("add.u32", "b32", "b32", "has 1 source operands, which it doesn't take"),

@@ -90,9 +90,9 @@ def test_lanes_that_take_several_words_access_as_many_lines():
     assert local(run) == [("read", 2, 2 * 8), ("write", 16, 16)]
 
 
-def test_doubles_are_two_words_of_32_lanes_each():
+def test_doubles_are_two_words():
     run = ran("wide", np.zeros(64), 1)
-    assert local(run) == [("read", 2, 4), ("write", 8, 16)]
+    assert local(run) == [("read", 4, 4), ("write", 16, 16)]
 
 
 def test_a_vector_is_an_access_of_each_word():

@@ -7,7 +7,15 @@ import mmsim as mm
 from mmsim.errors import ExchangeError, LanguageError
 from mmsim.frontend.ptx.kernel import PtxProgram
 from mmsim.frontend.ptx.text import read
-from tests.kit.generators.fragments import bits_of, small
+from tests.kit.generators.fragments import (
+    FORMS,
+    bits_of,
+    fragments,
+    kernel_text,
+    matrices_of,
+    parts_of,
+    small,
+)
 
 MACHINE = mm.HMM(2, 32, 50, 5, bank_bytes=4)
 
@@ -17,123 +25,24 @@ def ran(program, *args, block=32, **how):
     return MACHINE.run(found.program, *found.args, grid=1, block=block, **how)
 
 
-# mma: the fragments as the manual gives them
-
-
-def row_column(which, i, lane, shape, type_):
-    """The place of element i of a lane's fragment, by the formulas of NVIDIA's PTX ISA 9.0."""
-    m, _, k = shape
-    group, within = lane >> 2, lane % 4
-    if which in "cd":
-        return group + (8 if i >= 2 else 0), within * 2 + (i & 1)
-    if which == "b":
-        match type_:
-            case "f16" | "bf16":
-                return within * 2 + (i & 1) + (8 if i >= 2 else 0), group
-            case "tf32" | "f64":
-                return within + 4 * i, group
-            case _:
-                return within * 4 + (i & 3) + (16 if i >= 4 else 0), group
-    match type_:
-        case "f16" | "bf16" if k == 8:
-            return group + (8 if i >= 2 else 0), within * 2 + (i & 1)
-        case "f16" | "bf16":
-            lower = not (0 <= i < 2 or 4 <= i < 6)
-            return group + 8 * lower, within * 2 + (i & 1) + (8 if i >= 4 else 0)
-        case "tf32":
-            return group + 8 * (i in (1, 3)), within + (4 if i >= 2 else 0)
-        case "f64" if m == 8:
-            return group, within
-        case "f64":
-            return group + 8 * (i % 2), within + 4 * (i // 2)
-        case _ if m == 8:
-            return group, within * 4 + i
-        case _ if k == 16:
-            return group + (8 if i >= 4 else 0), within * 4 + (i & 3)
-        case _:
-            lower = not (0 <= i < 4 or 8 <= i < 12)
-            return group + 8 * lower, within * 4 + (i & 3) + (16 if i >= 8 else 0)
-
-
-def fragment(matrix, which, shape, type_):
-    """The words of each lane's registers."""
-    count = matrix.size // 32
-    lanes = [
-        [matrix[row_column(which, i, lane, shape, type_)] for i in range(count)]
-        for lane in range(32)
-    ]
-    found = bits_of(np.array(lanes), type_)
-    return np.ascontiguousarray(found).view("f8" if type_ == "f64" else "u4")
-
-
-def matrix_of(words, shape, type_):
-    """D from the registers of the lanes."""
-    m, n, _ = shape
-    numbers = words.view({"f16": "f2", "f32": "f4", "f64": "f8", "s32": "i4"}[type_])
-    numbers = numbers.reshape(32, -1)
-    found = np.zeros((m, n), numbers.dtype)
-    for lane in range(32):
-        for i, number in enumerate(numbers[lane]):
-            found[row_column("d", i, lane, shape, type_)] = number
-    return found
-
-
 def kernel_of(name, words):
-    """PTX that loads each lane's registers, multiplies and stores its results."""
-    kind = "f64" if "f64" in name else "b32"
-    size = 8 if kind == "f64" else 4
-    text = [".version 8.0", ".target sm_90", ".address_size 64", ".visible .entry multiply("]
-    text += [",\n".join(f".param .u64 p{i}" for i in range(4)), ")", "{"]
-    text += [".reg .b32 %lane;", ".reg .b64 %p<8>;", "mov.u32 %lane, %laneid;"]
-    for i, letter in enumerate("dabc"):
-        text += [f".reg .{kind} %{letter}<{words[i]}>;", f"ld.param.u64 %p{i}, [p{i}];"]
-        text += [f"mad.wide.u32 %p{i}, %lane, {words[i] * size}, %p{i};"]
-        if i:
-            loads = (f"ld.{kind} %{letter}{k}, [%p{i}+{k * size}];" for k in range(words[i]))
-            text += loads
-    vectors = (
-        "{" + ", ".join(f"%{x}{k}" for k in range(n)) + "}"
-        for x, n in zip("dabc", words, strict=True)
-    )
-    text += [f"{name} {', '.join(vectors)};"]
-    text += [f"st.{kind} [%p0+{k * size}], %d{k};" for k in range(words[0])]
-    text += ["ret;", "}"]
-    ptx = "\n".join(text)
+    ptx = kernel_text(name, words)
     return PtxProgram(read(ptx), "multiply", ptx=ptx)
-
-
-FORMS = [
-    "m16n8k8.row.col.f32.f16.f16.f32",
-    "m16n8k8.row.col.f16.f16.f16.f16",
-    "m16n8k16.row.col.f32.f16.f16.f32",
-    "m16n8k16.row.col.f16.f16.f16.f16",
-    "m16n8k8.row.col.f32.bf16.bf16.f32",
-    "m16n8k16.row.col.f32.bf16.bf16.f32",
-    "m16n8k4.row.col.f32.tf32.tf32.f32",
-    "m16n8k8.row.col.f32.tf32.tf32.f32",
-    "m8n8k4.row.col.f64.f64.f64.f64",
-    "m16n8k8.row.col.f64.f64.f64.f64",
-    "m16n8k16.row.col.f64.f64.f64.f64",
-    "m8n8k16.row.col.s32.s8.u8.s32",
-    "m16n8k16.row.col.s32.s8.s8.s32",
-    "m16n8k32.row.col.s32.u8.u8.s32",
-]
 
 
 def multiplied(form, a, b, c, name="mma.sync.aligned.", **how):
     """D by the kernel for a form."""
-    shape = tuple(map(int, form.partition(".")[0][1:].replace("n", " ").replace("k", " ").split()))
-    result, left, right, sum_ = form.split(".")[-4:]
-    parts = [(a, "a", left), (b, "b", right), (c, "c", sum_)]
-    given = [fragment(matrix, which, shape, type_) for matrix, which, type_ in parts]
+    shape, (result, *types) = parts_of(form)
+    parts = zip((a, b, c), "abc", types, strict=True)
+    given = [fragments(bits_of(x, type_), which, shape, type_) for x, which, type_ in parts]
     out = np.zeros_like(given[2])
     words = [one.shape[1] for one in (out, *given)]
     run = ran(kernel_of(name + form, words), out, *given, **how)
-    return matrix_of(next(iter(run.arrays.values())), shape, result)
+    return matrices_of(next(iter(run.arrays.values())), shape, result)
 
 
 def matrices(form):
-    m, n, k = map(int, form.partition(".")[0][1:].replace("n", " ").replace("k", " ").split())
+    (m, n, k), _ = parts_of(form)
     a, b, c = small(m, k), small(k, n), small(m, n)
     return tuple(abs(x) if "u8" in form else x for x in (a, b, c))
 
@@ -155,16 +64,42 @@ def test_engines_agree_and_a_product_is_free():
     assert len(run.accesses) == 4 + 2 + 4 + 4
 
 
-def test_products_are_added_one_by_one_in_single_precision():
-    """2**24 + 1 has no float, so each 1 that is added by itself is lost."""
-    a, b, c = np.ones((16, 8), int), np.ones((8, 8), int), np.full((16, 8), 2.0**24)
-    assert np.array_equal(multiplied(FORMS[0], a, b, c), c)
-    rows = np.array([[0.1, 0.7, 0.3, 1.9, 2.2, 5.1, 3.3, 0.2]] * 16).astype(np.float16)
-    total = np.float32(0)
-    for x in rows[0]:
-        total = np.float32(total + np.float32(x) * np.float32(x))
-    found = multiplied(FORMS[0], rows, rows[0][:, None] * np.ones(8), np.zeros((16, 8)))
-    assert set(found.ravel().tolist()) == {float(total)}
+ONE = 2.0**24
+"""The next float is ONE + 2."""
+
+
+@pytest.mark.parametrize(
+    ("form", "terms", "c", "wanted"),
+    [
+        (FORMS[0], [1.0] * 8, ONE, ONE + 8),  # together, not each lost
+        (FORMS[0], [3.0], ONE, ONE + 2),  # towards 0
+        (FORMS[0], [-1.0, -2.0], -ONE, -ONE - 2),
+        (FORMS[0], [2.0**-15, 2.0**-15, 2.0**-14], 2.0**10, 2.0**10 + 2.0**-13),  # 25 bits kept
+        (FORMS[0], [2.0**-16] * 8, 2.0**10, 2.0**10),  # the 26th bit of each is lost
+        (FORMS[0], [-(2.0**-16), 2.0**10], 0.0, 2.0**10),
+        (FORMS[0], [2.0**-24, 2.0**10, -(2.0**10)], 0.0, 0.0),
+        (FORMS[2], [1.0] * 16, ONE, ONE + 16),
+        (FORMS[1], [2.0**-11 + 2.0**-13], 1.0, 1 + 2.0**-10),  # f16: the nearest one
+        (FORMS[1], [2.0**-11], 1.0, 1.0),
+        (FORMS[4], [2.0**127] * 2, 0.0, np.inf),
+        (FORMS[4], [2.0**127, 2.0**126, -(2.0**102)], 0.0, 2.0**127 + 2.0**126 - 2.0**104),
+        (FORMS[7], [0.0, 2.0**-24, 0.0, 2.0**-24], 1.0, 1 + 2.0**-23),
+    ],
+)
+def test_products_are_added_at_once_with_25_bits(form, terms, c, wanted):
+    (m, n, k), _ = parts_of(form)
+    a, b = np.zeros((m, k)), np.zeros((k, n))
+    a[:, : len(terms)] = terms
+    b[: len(terms)] = 1
+    assert set(multiplied(form, a, b, np.full((m, n), c)).ravel().tolist()) == {wanted}
+
+
+def test_a_zero_has_no_exponent():
+    """The product of 0 and a large number doesn't make the sum drop bits."""
+    a, b = np.zeros((16, 8)), np.full((8, 8), 2.0**15)
+    a[:, 0], b[0] = 1.0, 2.0**-14
+    found = multiplied(FORMS[0], a, b, np.full((16, 8), 2.0**-25))
+    assert set(found.ravel().tolist()) == {2.0**-14 + 2.0**-25}
 
 
 def test_the_lower_bits_of_a_tf32_are_dropped():

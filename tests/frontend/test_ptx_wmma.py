@@ -13,7 +13,7 @@ import mmsim as mm
 from mmsim.errors import LanguageError
 from mmsim.frontend.ptx.kernel import PtxProgram
 from mmsim.frontend.ptx.text import read
-from tests.kit.generators.fragments import bits_of, small
+from tests.kit.generators.fragments import WMMA_FORMS, bits_of, small, wmma_text
 
 HERE = Path(__file__).parent / "ptx"
 MACHINE = mm.HMM(2, 32, 50, 5, bank_bytes=4)
@@ -96,49 +96,14 @@ def test_wmma_costs_what_the_words_of_its_lanes_cost():
     assert costs(8) == {"left": (4, 4), "right": (4, 4), "sums": (4, 8)}
 
 
-FORMS = {
-    "m16n16k16 f16 f32": (8, 8, 8, 8),
-    "m32n8k16 f16 f16": (8, 8, 4, 4),
-    "m8n32k16 f16 f32": (8, 8, 8, 8),
-    "m16n16k16 bf16 f32": (4, 4, 8, 8),
-    "m32n8k16 bf16 f32": (8, 2, 8, 8),
-    "m8n32k16 bf16 f32": (2, 8, 8, 8),
-    "m16n16k8 tf32 f32": (4, 4, 8, 8),
-    "m8n8k4 f64 f64": (1, 1, 2, 2),
-    "m16n16k16 s8 s32": (2, 2, 8, 8),
-    "m32n8k16 u8 s32": (4, 1, 8, 8),
-    "m8n32k16 s8 s32": (1, 4, 8, 8),
-}
-"""The registers of A, B, C and D in each lane, by shape and types."""
-
-
-def wmma(form, orders, counts):
-    """PTX that multiplies matrices, whose lines are as long as they are."""
-    shape, type_, sum_ = form.split()
-    text = [".version 8.0", ".target sm_90", ".address_size 64", ".visible .entry multiply("]
-    text += [",\n".join(f".param .u64 p{i}" for i in range(4)), ")", "{", ".reg .b64 %p<4>;"]
-    vectors = {}
-    for letter, count in zip("abcd", counts, strict=True):
-        own = type_ if letter in "ab" else sum_
-        kind = {"f64": "f64", "f32": "f32"}.get(own, "b32")
-        text += [f".reg .{kind} %{letter}<{count}>;"]
-        vectors[letter] = "{" + ", ".join(f"%{letter}{k}" for k in range(count)) + "}"
-    text += [f"ld.param.u64 %p{i}, [p{i}];" for i in range(4)]
-    for i, letter in enumerate("abc"):
-        own = f"{shape}.{type_ if letter in 'ab' else sum_}"
-        name = f"wmma.load.{letter}.sync.aligned.{orders[i]}.{own}"
-        text += [f"{name} {vectors[letter]}, [%p{i}];"]
-    types = f"{sum_}.{sum_}" if type_ == "f16" else f"{sum_}.{type_}.{type_}.{sum_}"
-    name = f"wmma.mma.sync.aligned.{orders[0]}.{orders[1]}.{shape}.{types}"
-    text += [f"{name} {', '.join(vectors[x] for x in 'dabc')};"]
-    text += [f"wmma.store.d.sync.aligned.{orders[2]}.{shape}.{sum_} [%p3], {vectors['d']};"]
-    ptx = "\n".join([*text, "ret;", "}"])
+def wmma(form, orders):
+    ptx = wmma_text(form, orders)
     return PtxProgram(read(ptx), "multiply", ptx=ptx)
 
 
-@pytest.mark.parametrize("number", range(len(FORMS)))
+@pytest.mark.parametrize("number", range(len(WMMA_FORMS)))
 def test_all_shapes_in_some_order_of_lines(number):
-    form = [*FORMS][number]
+    form = [*WMMA_FORMS][number]
     shape, type_, sum_ = form.split()
     m, n, k = map(int, shape[1:].replace("n", " ").replace("k", " ").split())
     orders = ["col", "row", "col"] if number % 2 else ["row", "col", "row"]
@@ -147,13 +112,13 @@ def test_all_shapes_in_some_order_of_lines(number):
     lines = [x if order == "row" else x.T for x, order in zip((a, b, c), orders, strict=True)]
     types = type_, type_, sum_
     given = [bits_of(np.ascontiguousarray(x), t) for x, t in zip(lines, types, strict=True)]
-    run = ran(wmma(form, orders, FORMS[form]), *given, np.zeros_like(given[2]))
+    run = ran(wmma(form, orders), *given, np.zeros_like(given[2]))
     *_, found = run.arrays.values()
     assert np.array_equal(found if orders[2] == "row" else found.T, a @ b + c)
 
 
 def test_other_matrices_are_refused_by_name():
-    program = wmma("m8n8k32 s4 s32", ["row", "col", "row"], (1, 1, 2, 2))
+    program = wmma("m8n8k32 s4 s32", ["row", "col", "row"])
     with pytest.raises(
         LanguageError, match=r"wmma\.load\.a.*s4 has no meaning in the model; use m16"
     ):

@@ -282,7 +282,8 @@ def test_axes_have_their_rows_and_distinguish_them():
     assert all(len(set(line.get_ydata())) == 1 for line in flat)
 
 
-def test_the_command_prints_the_page_or_writes_it(tmp_path, capsys):
+def test_the_command_prints_the_page_or_writes_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("benchmarks.laboratory.page.svg_of", lambda *_: "<svg/>")
     main([])
     assert capsys.readouterr().out == text()
     main([str(tmp_path)])

@@ -61,4 +61,6 @@ def test_what_is_no_number_stays():
         assert fma(huge, huge, one) == np.inf
         assert fma(huge, huge, SINGLE(-np.inf)) == -np.inf
         assert np.isnan(fma(SINGLE(np.inf), SINGLE(0), one))
+        most = np.finfo(float).max
+        assert fma(np.float64(most), np.float64(most), np.float64(-np.inf)) == -np.inf
         assert np.signbit(fma(SINGLE(-0.0), one, SINGLE(-0.0)))

@@ -206,7 +206,7 @@ def flattened(body):
 rows_of_coins = st.lists(st.booleans(), max_size=24)
 
 
-@settings(max_examples=draws(100))
+@settings(max_examples=draws(30))
 @given(texts(12).map(with_marks), st.lists(rows_of_coins, min_size=1, max_size=6))
 def test_a_program_is_restored_from_its_jumps(body, rows):
     blocks = flattened(body)
@@ -260,7 +260,7 @@ def is_reducible(blocks):
     return True
 
 
-@settings(max_examples=draws(100))
+@settings(max_examples=draws(30))
 @given(graphs(), st.lists(rows_of_coins, min_size=1, max_size=6))
 def test_a_reducible_graph_does_the_same_as_before(blocks, rows):
     assume(is_reducible(blocks))
@@ -269,7 +269,7 @@ def test_a_reducible_graph_does_the_same_as_before(blocks, rows):
         assert Trace(coins).of_text(body) == Trace(coins).of_graph(blocks, 0)
 
 
-@settings(max_examples=draws(100))
+@settings(max_examples=draws(30))
 @given(st.one_of(graphs(), graphs([(1, 2), (2,), (1,)]), graphs([(1,), (2, 3), (3,), (2,)])))
 def test_another_graph_is_refused_with_one_of_its_jumps(blocks):
     assume(not is_reducible(blocks))
@@ -284,7 +284,7 @@ def test_another_graph_is_refused_with_one_of_its_jumps(blocks):
     assert source in reached(blocks, target)
 
 
-@settings(max_examples=draws(100))
+@settings(max_examples=draws(30))
 @given(
     st.one_of(graphs(), graphs([(1, 2), (2,), (1,)]), graphs([(1,), (2, 3), (3,), (2,)])),
     st.lists(rows_of_coins, min_size=1, max_size=6),
@@ -317,7 +317,7 @@ def loops_of(blocks):
     return found
 
 
-@settings(max_examples=draws(100))
+@settings(max_examples=draws(30))
 @given(graphs())
 def test_a_block_stands_in_the_loops_that_contain_it_and_once(blocks):
     """Behind a loop stands what several jumps enter, or the header's: there the lanes meet."""

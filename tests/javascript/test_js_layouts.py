@@ -96,7 +96,7 @@ def placed(data, shape):
 
 
 @pytest.mark.parametrize(
-    ("count", "least"), [(250, 150), pytest.param(6000, 4000, marks=pytest.mark.long)]
+    ("count", "least"), [(120, 70), pytest.param(6000, 4000, marks=pytest.mark.long)]
 )
 def test_layouts_place_elements_as_in_python(engine, count, least):
     cases, author = [], Layouts(random.Random(4))
@@ -134,7 +134,7 @@ def ask(monkeypatch):
 
 @pytest.mark.parametrize(
     ("count", "search", "least"),
-    [(60, 0.05, 20), pytest.param(1500, 0.05, 500, marks=pytest.mark.long)],
+    [(30, 0.05, 8), pytest.param(1500, 0.05, 500, marks=pytest.mark.long)],
 )
 def test_the_page_answers_what_the_command_answers(engine, ask, count, search, least):
     author, cases = Layouts(random.Random(5)), []

@@ -471,7 +471,7 @@ def mutated_files(count, seed):
     return [mutate_text(random, random.choice(texts))[1] for _ in range(count)]
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [150, pytest.param(10_000, marks=pytest.mark.long)])
 def test_mutated_files_are_read_or_refused(engine, count):
     texts = mutated_files(count, 3)
     found = engine.call("refusalsOf", texts)

@@ -90,7 +90,7 @@ def test_every_shipped_program_has_pythons_types(engine):
 
 
 @pytest.mark.parametrize(
-    ("count", "least"), [(150, 30), pytest.param(4000, 1000, marks=pytest.mark.long)]
+    ("count", "least"), [(75, 15), pytest.param(4000, 1000, marks=pytest.mark.long)]
 )
 def test_changed_programs_have_pythons_types_or_pythons_fault(engine, count, least):
     own, codes, cases = random.Random(7), [one.code for one in programs()], []

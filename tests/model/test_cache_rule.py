@@ -131,7 +131,7 @@ def compare(machine, seed, requests):
         assert found == {name: counts[OF_ORACLE.get(name, name)] for name in NAMES}
 
 
-@settings(max_examples=draws(120))
+@settings(max_examples=draws(50))
 @given(machine=cached_machines(4, 8, 20, 1), seed=st.integers(0, 2**32 - 1))
 def test_requests_are_counted_and_take_as_long_as_the_oracle_says(machine, seed):
     """Of machines of all kinds."""

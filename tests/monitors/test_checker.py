@@ -24,7 +24,7 @@ from tests.kit.runs.programs import copy
 
 DMM = mm.DMM(width=4, latency=3)
 HMM = mm.HMM(dmms=2, width=4, global_latency=5)
-many = settings(max_examples=draws(15))
+many = settings(max_examples=draws(8))
 
 
 def check(program, *args, machine=DMM, threads=8, **options):

@@ -150,7 +150,7 @@ def as_plain(bound, findings):
 
 
 @pytest.mark.parametrize(("batch", "most"), [(1, 1), (8, 20), (1 << 18, 1 << 21)])
-@settings(max_examples=draws(25))
+@settings(max_examples=draws(12))
 @given(case=reports())
 def test_the_detector_finds_what_a_look_at_every_pair_finds(batch, most, case):
     bound, calls = case
@@ -190,7 +190,7 @@ def test_lines_whose_first_writes_do_not_race(first, second, threads):
     assert [one.threads for one in between] == [threads] * (threads is not None)
 
 
-@settings(max_examples=draws(25))
+@settings(max_examples=draws(12))
 @given(case=reports(), data=st.data())
 def test_the_order_of_reports_makes_no_difference(case, data):
     bound, calls = case

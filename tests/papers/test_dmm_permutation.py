@@ -21,6 +21,7 @@ from mmsim_algorithms.dmm_permutation import claims as dmm_permutation_claims
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.printed import table
 from mmsim_algorithms.reports import cfp_tables as reproduced
+from tests.kit.generators.draws import draws
 
 CLAIMS = [
     *dmm_permutation_claims.CLAIMS,
@@ -39,7 +40,7 @@ def permuted_words(draw):
 
 
 @pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "copy"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=draws(10), deadline=None)
 @given(
     words=permuted_words(),
     l=st.integers(1, 6),

@@ -22,6 +22,7 @@ from mmsim_algorithms.reports import distributions
 from mmsim_algorithms.reports import icpp_tables as reproduced
 from mmsim_algorithms.transpose import hmm as hmm_transpose
 from mmsim_algorithms.transpose.hmm import transposed
+from tests.kit.generators.draws import draws
 
 MACHINE = mm.HMM(dmms=2, width=4, global_latency=10)
 SCHEDULES = ("synchronous", "asynchronous")
@@ -37,7 +38,7 @@ def squares(draw):
     return w, dmms, np.array(draw(st.permutations(range(side * side))))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=draws(10), deadline=None)
 @given(square=squares(), L=st.integers(1, 40), schedule=st.sampled_from(SCHEDULES))
 def test_any_permutation_is_scheduled(square, L, schedule):
     w, dmms, P = square
@@ -52,7 +53,7 @@ def test_any_permutation_is_scheduled(square, L, schedule):
         assert "casual" not in {row.access_class for row in run.rounds}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=draws(6), deadline=None)
 @given(
     w=st.integers(2, 4), rows=st.integers(1, 3), across=st.integers(1, 3), seed=st.integers(0, 99)
 )

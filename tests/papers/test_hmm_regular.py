@@ -10,9 +10,10 @@ from mmsim_algorithms import permutations
 from mmsim_algorithms.errors import PreconditionError
 from mmsim_algorithms.hmm_permutation import regular as hmm_regular
 from mmsim_algorithms.hmm_permutation.regular import bit_reversed, shuffled
+from tests.kit.generators.draws import draws
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=draws(15), deadline=None)
 @given(
     name=st.sampled_from(["shuffle", "bit-reversal"]),
     k=st.integers(1, 3),

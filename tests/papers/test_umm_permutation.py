@@ -17,6 +17,7 @@ from mmsim_algorithms.umm_permutation import (
 )
 from mmsim_algorithms.umm_permutation.cases import time_of_data
 from mmsim_algorithms.umm_permutation.programs import Transpose
+from tests.kit.generators.draws import draws
 
 SCHEDULES = ("synchronous", "asynchronous")
 
@@ -27,7 +28,7 @@ def moved(a, P):
     return b
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=draws(15))
 @given(st.sampled_from([2, 3, 4, 7, 8]), st.integers(0, 999), st.sampled_from(SCHEDULES))
 def test_any_permutation_of_a_matrix(w, seed, schedule):
     a, P = np.arange(w * w), np.random.RandomState(seed).permutation(w * w)
@@ -39,7 +40,7 @@ def test_any_permutation_of_a_matrix(w, seed, schedule):
         assert (run.arrays["a"] == square).all()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=draws(12))
 @given(
     st.sampled_from([(2, 2), (2, 4), (3, 2), (3, 4), (4, 2), (5, 2)]),
     st.integers(0, 999),

@@ -20,6 +20,7 @@ from mmsim_algorithms.transpose.umm import (
     transpose,
 )
 from mmsim_algorithms.transpose.umm_claims import CLAIMS
+from tests.kit.generators.draws import draws
 
 W_AND_R = [(2, 2), (3, 3), (4, 4), (4, 1), (8, 2), (9, 1), (12, 3), (16, 4), (16, 1)]
 SCHEDULES = ("synchronous", "asynchronous")
@@ -29,7 +30,7 @@ def matrix(rows, columns, seed=0):
     return np.random.RandomState(seed).randint(1000, size=(rows, columns))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=draws(20))
 @given(
     st.sampled_from(W_AND_R),
     st.integers(1, 4),

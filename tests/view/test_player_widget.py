@@ -123,19 +123,23 @@ RENDER = """async ([esm, data, time]) => {
 
 
 @pytest.fixture
-def notebook(browser, widget, tmp_path):
+def notebook(new_page, widget, tmp_path):
     """A page with the widget in two places; afterwards, that nothing went wrong there."""
     path = tmp_path / "host.html"
     path.write_text(HOST, encoding="utf-8")
-    shown = browser.new_page()
-    wrong = []
-    shown.on("console", lambda message: wrong.append(message.text))
-    shown.on("pageerror", lambda error: wrong.append(str(error)))
+    shown, wrong = new_page(), []
+    heard = {
+        "console": lambda message: wrong.append(message.text),
+        "pageerror": lambda error: wrong.append(str(error)),
+    }
+    for event, hear in heard.items():
+        shown.on(event, hear)
     shown.goto(path.as_uri())
     state = widget.get_state()
     shown.evaluate(RENDER, [state["_esm"], state["data"], state["time"]])
     yield shown
-    shown.close()
+    for event, hear in heard.items():
+        shown.remove_listener(event, hear)
     assert wrong == []
 
 

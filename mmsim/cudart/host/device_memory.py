@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mmsim.errors import MMSimError
+from mmsim.frontend.ptx.heap import HEAP_BYTES
 from mmsim.frontend.ptx.kernel import WIDEST
 from mmsim.frontend.ptx.raw import Allocation, Calls
 
@@ -17,6 +18,9 @@ BASE = 64 << 40
 """The address of the first byte; that of `runtime.cpp`."""
 SIZE = 2 << 40
 """Bytes of addresses; only what is written takes memory."""
+PLACED = BASE + (1 << 40) - (1 << 38)
+"""The first address of the memory that no request asks for; that of `runtime.cpp`."""
+ALIGNMENT = 256
 
 
 class DeviceMemory:
@@ -32,6 +36,10 @@ class DeviceMemory:
         self._bytes = np.frombuffer(mmap.mmap(self.file, SIZE), np.uint8)
         self._allocations: dict[int, Allocation] = {}
         self._addresses: list[int] = []
+        self._next = PLACED
+        self.heap_bytes = HEAP_BYTES
+        self.heap: dict[str, Allocation] = {}
+        """The variables of the heap, which all modules share, after a kernel has used it."""
 
     def add(self, address: int, size: int, calls: Calls = ()) -> None:
         """Add an allocation that `calls` of the host make, behind all earlier ones of its kind."""
@@ -39,6 +47,13 @@ class DeviceMemory:
         memory = self._bytes[address - BASE : end]
         self._allocations[address] = Allocation(address, size, memory, calls=calls)
         self._addresses.insert(bisect_right(self._addresses, address), address)
+
+    def place(self, variable: str, size: int) -> Allocation:
+        """Make an allocation for a variable that the host doesn't know."""
+        address = self._next
+        self._next += (size // ALIGNMENT + 1) * ALIGNMENT
+        self.add(address, size)
+        return self.name(address, variable)
 
     def name(self, address: int, variable: str) -> Allocation:
         """Let an allocation be a variable of a module; return it."""

@@ -17,7 +17,9 @@ from mmsim.cudart.host.fatbin import ptx_of
 from mmsim.cudart.host.stacks import HEADERS, described, near
 from mmsim.cudart.source import Source
 from mmsim.errors import MMSimError
-from mmsim.frontend.ptx.kernel import PtxProgram, bytes_of
+from mmsim.frontend.ptx.flat import codes_of, linked
+from mmsim.frontend.ptx.heap import HEAP, STATE, with_heap
+from mmsim.frontend.ptx.kernel import PtxProgram, bytes_of, size_of
 from mmsim.frontend.ptx.module import Function, Module
 from mmsim.frontend.ptx.raw import Allocation, binder
 
@@ -72,9 +74,27 @@ class LoadedModule:
         self._variables[name] = memory
         self._addresses[name] = address
 
+    @cached_property
+    def linked(self) -> Module:
+        """The module with the heap, if it allocates memory in kernels."""
+        return with_heap(self.module, self._memory.heap_bytes)
+
     def address(self, variable: str) -> int | None:
-        """The address of a variable."""
-        return self._addresses.get(variable)
+        """The address of a variable; one that the host doesn't know gets it now."""
+        if variable not in self._addresses:
+            own = linked(self.linked.variables[variable], codes_of(self.module))
+            if own.space != "global" or own.references:
+                return None
+            heap, memory = self._memory.heap, self._memory
+            size = (own.count or 0) * size_of(own.type)
+            found = heap.get(variable) or memory.place(variable, size)
+            if variable in (HEAP, STATE):
+                heap[variable] = found
+            else:
+                found.memory[:] = bytes_of(own, {})
+            self._variables[variable] = found.memory
+            self._addresses[variable] = found.address
+        return self._addresses[variable]
 
     def find(self, address: int) -> Allocation | None:
         """The allocation of an address."""
@@ -82,10 +102,16 @@ class LoadedModule:
         return None if found is None else self._seen(found)
 
     def live(self) -> Iterator[Allocation]:
-        """All allocations that aren't freed, but no variables that only others can access."""
+        """All allocations that aren't freed, but no variables that only others can access.
+
+        Every module may access the heap.
+        """
         own = {*self._addresses.values()}
-        every = self._memory.live()
-        return (one for one in every if not one.variable or one.address in own)
+        for one in self._memory.live():
+            if not one.variable or one.address in own:
+                yield one
+            elif one.variable == HEAP:
+                yield one._replace(variable="")
 
     def _seen(self, found: Allocation) -> Allocation:
         """An allocation; one with a variable of another module is only memory."""
@@ -98,7 +124,7 @@ class LoadedModule:
         if key not in self._programs:
             self.kernel(name)
             self._programs[key] = PtxProgram(
-                self.module,
+                self.linked,
                 name,
                 text=self.texts,
                 ptx=self.source.code,

@@ -24,6 +24,7 @@ class Request(IntEnum):
     LAUNCH = 4
     ALLOCATION = 5
     FREED = 6
+    HEAP = 7
 
 
 class Error(IntEnum):

@@ -28,7 +28,7 @@
 #include <vector>
 
 // The list of mmsim/cudart/host/protocol.py.
-enum Request : uint32_t { HELLO, MODULE, VARIABLE, FUNCTION, LAUNCH, ALLOCATION, FREED };
+enum Request : uint32_t { HELLO, MODULE, VARIABLE, FUNCTION, LAUNCH, ALLOCATION, FREED, HEAP };
 
 struct Kernel {
   uint32_t module;
@@ -81,6 +81,7 @@ namespace {
 const uintptr_t DEVICE = uintptr_t(64) << 40;
 const uintptr_t MANAGED = uintptr_t(65) << 40;
 const size_t HALF = size_t(1) << 40;
+const size_t PLACED = size_t(1) << 38;  // of the device's, for what the simulator places itself
 const size_t ALIGNMENT = 256;
 
 struct State {
@@ -98,6 +99,11 @@ struct State {
   cudaError_t pending = cudaSuccess, broken = cudaSuccess;
   std::string name;
   int multiprocessors = 0, width = 0;
+  std::map<int, size_t> limits = {{cudaLimitStackSize, 1024},
+                                  {cudaLimitPrintfFifoSize, 1 << 20},
+                                  {cudaLimitMallocHeapSize, 8 << 20},
+                                  {cudaLimitMaxL2FetchGranularity, 64},
+                                  {cudaLimitPersistingL2CacheSize, 0}};
   struct sigaction before;
 };
 
@@ -287,7 +293,7 @@ cudaError_t allocate(void **pointer, size_t bytes, enum cudaMemoryType type) {
   *pointer = nullptr;
   if (!bytes) return cudaSuccess;
   uintptr_t &next = own.next[type != cudaMemoryTypeDevice];
-  uintptr_t end = (type == cudaMemoryTypeDevice ? DEVICE : MANAGED) + HALF;
+  uintptr_t end = type == cudaMemoryTypeDevice ? DEVICE + HALF - PLACED : MANAGED + HALF;
   // One more byte: the end of an array is not the beginning of the next one.
   size_t step = (bytes / ALIGNMENT + 1) * ALIGNMENT;
   if (bytes > own.total - own.used || step > end - next) return cudaErrorMemoryAllocation;
@@ -1069,13 +1075,23 @@ API(cudaDeviceSetCacheConfig, enum cudaFuncCache) {
   BEGIN;
   return cudaSuccess;
 }
-API(cudaDeviceSetLimit, enum cudaLimit, size_t) {
+// Of the limits only that of the heap has an effect.
+API(cudaDeviceSetLimit, enum cudaLimit limit, size_t value) {
   BEGIN;
+  if (!state().limits.count(limit)) return done(cudaErrorUnsupportedLimit);
+  if (limit == cudaLimitMallocHeapSize) {
+    cudaError_t error = ask(HEAP, Message() << uint64_t(value));
+    if (error != cudaSuccess) return done(error);
+  }
+  state().limits[limit] = value;
   return cudaSuccess;
 }
-API(cudaDeviceGetLimit, size_t *value, enum cudaLimit) {
+API(cudaDeviceGetLimit, size_t *value, enum cudaLimit limit) {
   BEGIN;
-  *value = 0;
+  if (!value) return done(cudaErrorInvalidValue);
+  auto found = state().limits.find(limit);
+  if (found == state().limits.end()) return done(cudaErrorUnsupportedLimit);
+  *value = found->second;
   return cudaSuccess;
 }
 API(cudaDeviceCanAccessPeer, int *can, int, int) {
@@ -1231,6 +1247,7 @@ static const ErrorText ERRORS[] = {
     ERROR(cudaErrorAssert, "device-side assert triggered"),
     ERROR(cudaErrorMisalignedAddress, "misaligned address"),
     ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
+    ERROR(cudaErrorUnsupportedLimit, "limit is not supported on this architecture"),
     ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
     ERROR(cudaErrorNotSupported, "operation not supported"),
     ERROR(cudaErrorIllegalState, "the operation cannot be performed in the present state"),

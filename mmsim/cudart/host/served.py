@@ -70,6 +70,7 @@ class Served:
             Request.LAUNCH: self._launch,
             Request.ALLOCATION: self._allocation,
             Request.FREED: self._freed,
+            Request.HEAP: self._heap,
         }
 
     def run(self, command: Sequence[str], library: Path) -> int:
@@ -195,6 +196,13 @@ class Served:
 
     def _freed(self, data: bytes) -> tuple[Error, bytes]:
         self._memory.free(*Fields(data).numbers("Q"))
+        return Error.SUCCESS, b""
+
+    def _heap(self, data: bytes) -> tuple[Error, bytes]:
+        """Set the size of the heap of kernels, before the first one uses it."""
+        if self._memory.heap:
+            return Error.INVALID_VALUE, b""
+        (self._memory.heap_bytes,) = Fields(data).numbers("Q")
         return Error.SUCCESS, b""
 
 

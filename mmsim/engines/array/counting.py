@@ -224,6 +224,23 @@ def group_atomic_request(addresses: Integers, count: int, width: int, tables: In
     return total
 
 
+@compiled
+def fewest_of_vectors(
+    stages: int,
+    phases: int,
+    vectors: Integers,
+    count: int,
+    length: int,
+    width: int,
+    tables: Integers,
+) -> int:
+    """The fewest stages of the first `count` vectors, as `mmsim.model.byte_banks` says."""
+    if stages == phases:
+        return stages
+    words = length * group_stages(vectors, count, 1, tables)
+    return min(max(phases, -(-words // width)), stages)
+
+
 @inlined
 def row_of_groups(first: int, count: int, width: int) -> int:
     """The stages of a request for `count` consecutive addresses from `first` on, by group."""

@@ -5,14 +5,14 @@ can be *fused*: one function that Numba compiles. Every other launch is *interpr
 NumPy. So is a launch for which compiling takes longer (see `fused.tiering`), or one on a machine
 with sectors and a cache. If an error occurs on the first path, the second runs the launch again,
 because only the interpreter knows the language's errors. Under the asynchronous
-schedule the event engine runs a program in which a warp waits in a loop for what another does, or
-only some threads come to a barrier of the grid.
+schedule the event engine runs a program in which a warp waits in a loop for what another does,
+warps meet in a word where their order matters (`meetings`), or only some threads come to a barrier
+of the grid.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
@@ -21,6 +21,7 @@ import numpy as np
 
 from mmsim.engines.array.interpreted import Interpreted, Spins
 from mmsim.engines.array.lazy_compilation import Pays
+from mmsim.engines.array.meetings import Meet
 from mmsim.engines.tally import result
 from mmsim.errors import RoomError
 from mmsim.host.progress import Progress
@@ -48,8 +49,12 @@ def run(launch: Launch, check: bool = False, path: Path | None = None) -> Run:
     try:
         meets = launch.schedule == "asynchronous" and launch.meets_as_grid
         if not meets or (launch.in_phases and not check):
-            with suppress(Spins):
+            try:
                 return _checked(launch, progress) if check else _run(launch, progress, path)
+            except Spins:
+                pass
+            except Meet:
+                launch.met()
             launch.rewind()
         from mmsim.engines.events import engine as events  # loads SimPy
 

@@ -19,7 +19,9 @@ import numpy as np
 from mmsim.engines.array.asynchronous_time import Phases, bytes_prepared, scheduled
 from mmsim.engines.array.cached_compiled import REQUEST
 from mmsim.engines.array.cached_time import Requests, Rounds, bytes_played
+from mmsim.engines.array.clocks import Clocks
 from mmsim.engines.array.lazy_compilation import LazilyCompiled
+from mmsim.engines.array.meetings import Meetings
 from mmsim.engines.array.operations import ByWarp, InStep, Note
 from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.engines.footprint import ACCESS, OBJECT, SEQUENCER, bytes_per_lane
@@ -32,7 +34,7 @@ from mmsim.ir.dtypes import Integers
 from mmsim.ir.operators import Mask, without
 from mmsim.meaning.alone import Lent
 from mmsim.meaning.barriers import in_lock_step, results, tests_of
-from mmsim.meaning.frame import Frame, Request, Site, Spinning, Steps, Waiting, Words
+from mmsim.meaning.frame import Frame, Reading, Request, Site, Spinning, Steps, Waiting, Words
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
 from mmsim.meaning.spinning import refuse
@@ -238,6 +240,8 @@ class Interpreted:
         is_apart = self.launch.schedule == "asynchronous"
         self.phases = Phases(self.launch) if is_apart and self.launch.meets_as_grid else None
         self.requests = Requests(self.launch, self.growth) if has_cache else None
+        self.meetings = Meetings(self.launch)
+        self.clocks = Clocks(self.launch) if self.launch.meaning.reads_clock else None
         self.monitors.forget()
 
     def _lone(self) -> list[int] | None:
@@ -245,7 +249,7 @@ class Interpreted:
         launch, found = self.launch, []
         if launch.machine.cache is not None or launch.schedule != "asynchronous":
             return None
-        if self.is_watched or launch.lenient is not None:
+        if self.is_watched or launch.lenient is not None or launch.in_turn:
             return None
         for site in launch.meaning.sites:
             rule = launch.conflict(site.array, site.served_as, site.vector)
@@ -283,7 +287,7 @@ class Interpreted:
             most = max(most, bytes_played(launch))
         elif launch.schedule == "asynchronous":
             most = max(most, bytes_prepared(launch.machine, grid))
-        needed = copies(launch) + shared(launch) + most
+        needed = copies(launch) + shared(launch) + most + self.meetings.needed(grid.threads)
         if self.is_watched:
             from mmsim.monitors.watch import bytes_watched  # loaded with them
 
@@ -302,7 +306,8 @@ class Interpreted:
         """Run to the end; return the time. Memory and `tally` hold the rest."""
         check_memory(self.launch, self.needed())
         is_lock_step = self.launch.schedule == "synchronous"
-        return self.synchronous() if is_lock_step else self.asynchronous()
+        time = self.synchronous() if is_lock_step else self.asynchronous()
+        return time if self.clocks is None else self.clocks.time
 
     def synchronous(self) -> int:
         """Run round by round."""
@@ -384,6 +389,10 @@ class Interpreted:
                         refuse(self.launch, frame, want, last)
                     spun, last = True, None
                     continue
+                if isinstance(want, Reading):
+                    assert self.clocks is not None
+                    values = self.clocks.read(want.lanes, want.count)
+                    continue
                 if isinstance(want, Request):
                     if want.site.kind != "write":
                         last = want
@@ -410,6 +419,9 @@ class Interpreted:
     def move(self, request: Request, counted: Counted) -> Any:
         """Read, or write in order of warp id; return the values received."""
         site, array, blocks = request.site, counted.array, counted.blocks
+        if site.array in self.meetings.sizes:
+            here = counted.lane_blocks, counted.lane_warps
+            self.meetings.note(request, *here, self.intervals)
         if not self.is_watched and site.op in UFUNCS and not site.returns:
             assert request.values is not None
             if self.changes is not None:
@@ -515,6 +527,7 @@ class Interpreted:
                 want = steps.send(values)
                 if isinstance(want, Spinning):
                     raise Spins
+                assert not isinstance(want, Reading)  # such a launch runs in lock step
                 if isinstance(want, Waiting):
                     self.monitors.arrived(warp, want.place, want.lanes, frame.live)
                     operations.append(warp, BARRIER)

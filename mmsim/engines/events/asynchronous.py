@@ -17,14 +17,14 @@ from mmsim.errors import MMSimError
 from mmsim.ir.dtypes import Integers
 from mmsim.ir.operators import Mask
 from mmsim.meaning.barriers import tests_of
-from mmsim.meaning.frame import Request, Site, Spinning, Waiting
+from mmsim.meaning.frame import Reading, Request, Site, Spinning, Waiting
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.spinning import refuse
 from mmsim.model.byte_banks import fewest_of_vectors
 from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
-from mmsim.model.rounds import all_done, next_request, sent
+from mmsim.model.rounds import all_done, next_request, reading, sent
 from mmsim.model.threads import Grid
 from mmsim.model.turns import GroupsInTurn, Turns, WarpsInTurn
 from mmsim.monitors.listener import Access, Listener
@@ -171,6 +171,8 @@ class Warp(Job):
         self.passed = 0
         self.passed_by_grid = 0
         self.sent = 0  # requests
+        self.clock_read = -1  # when it read the clock last
+        self.is_reading = False  # it reads the clock, later than now
         self.read: Request | None = None  # the latest one that is no plain write
         self.want: Request | Waiting | None
         self.request: Request
@@ -179,7 +181,6 @@ class Warp(Job):
         """Make the warp's sequencer, and run it to its first request or barrier."""
         driver = self.driver
         self.frame = driver.launch.frame(self.warp, driver.changes)
-        self.frame.clock = lambda: driver.now
         self.steps = driver.launch.meaning.start(self.frame)
         for listener in driver.listeners:
             listener.began(self.frame, range(self.warp, self.warp + 1))
@@ -193,14 +194,25 @@ class Warp(Job):
             self.go_on()
 
     def work(self) -> bool:
-        """Work up to the next request or barrier, `want`; return whether no error occurred."""
+        """Work up to the next request or barrier, `want`; return whether it is there now.
+
+        It is not after an error, and while the warp waits until it can read the clock.
+        """
         driver, values = self.driver, self.values
-        self.values = None
+        self.values, self.is_reading = None, False
         try:
             want = self.steps.send(values)
-            while isinstance(want, Spinning):
-                driver.spins(self, want)
-                want = self.steps.send(None)
+            while isinstance(want, Spinning | Reading):
+                if isinstance(want, Spinning):
+                    driver.spins(self, want)
+                    want = self.steps.send(None)
+                    continue
+                self.clock_read = time = int(reading(driver.now, self.clock_read, want.count))
+                if time > driver.now:
+                    self.values, self.is_reading = time, True
+                    self.after(time - driver.now, COMPLETION)
+                    return False
+                want = self.steps.send(time)
             self.want = want
         except StopIteration:
             self.want = None
@@ -331,23 +343,31 @@ class Ahead(Warp):
         self.knows = False
 
     def served(self, delay: int) -> None:
-        now, needs = self.driver.now, self.driver.needs
+        now = self.driver.now
         places = len(self.times)
         sent(self.times, self.sites, 0, places, self.request.site.number, now + delay)
         if places < self.places and min(self.times) > now:  # another place, on demand
             self.times.append(0)
             self.sites.append(0)
-        if not self.work():
-            return
+        if self.work():
+            self.go_on_after(now)
+
+    def go_on_after(self, before: int) -> None:
+        """Go on later than `before`, and as soon as the requests under way let it."""
         self.knows = True
         if isinstance(self.want, Request):
-            needed = needs[self.want.site.number]
-            time = next_request(self.times, self.sites, 0, len(self.times), needed, now)
+            needed = self.driver.needs[self.want.site.number]
+            time = next_request(self.times, self.sites, 0, len(self.times), needed, before)
         else:
             time = all_done(self.times, 0, len(self.times))
-        self.after(time - now, COMPLETION)
+        self.after(max(time - self.now, 0), COMPLETION)
 
     def happen(self) -> None:
-        if self.knows or self.work():  # the steps after a barrier aren't known
+        was_reading = self.is_reading
+        if not self.knows and not self.work():  # the steps after a barrier aren't known
+            return
+        if was_reading:
+            self.go_on_after(self.now - 1)
+        else:
             self.knows = False
             self.go_on()

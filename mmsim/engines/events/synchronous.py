@@ -15,11 +15,11 @@ from mmsim.engines.events.units import Job
 from mmsim.errors import MMSimError
 from mmsim.ir.dtypes import Integers
 from mmsim.meaning.barriers import in_lock_step
-from mmsim.meaning.frame import Request, Site, Spinning
+from mmsim.meaning.frame import Reading, Request, Site, Spinning
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.spinning import refuse
 from mmsim.model.machines import Unit
-from mmsim.model.rounds import dispatch_times
+from mmsim.model.rounds import dispatch_times, reading
 from mmsim.model.turns import Turns, WarpsInOrder
 from mmsim.monitors.listener import Access, Listener
 
@@ -75,7 +75,6 @@ class Synchronous(Driver):
     def __init__(self, launch: Launch, listeners: Sequence[Listener]) -> None:
         super().__init__(launch, listeners)
         self.frame = launch.frame(None, self.changes)
-        self.frame.clock = lambda: self.now
         self.round: Round
         self.parts: dict[int, Part] = {}
         self.env.process(self.sequencer())
@@ -91,6 +90,7 @@ class Synchronous(Driver):
             listener.began(frame, range(self.grid.warps))
         values: Any = None
         spun, last = False, None  # the latest read since a loop was first seen to repeat
+        clock_read = -1
         try:
             while True:
                 want = steps.send(values)
@@ -99,6 +99,12 @@ class Synchronous(Driver):
                     if spun:
                         refuse(self.launch, frame, want, last)
                     spun, last = True, None
+                    continue
+                if isinstance(want, Reading):
+                    values = clock_read = int(reading(self.now, clock_read, want.count))
+                    later = Moment(self.env)
+                    later.after(clock_read - self.now, COMPLETION)
+                    yield later
                     continue
                 for listener in listeners:
                     listener.worked(frame, self.now)

@@ -85,6 +85,8 @@ class Array:
         else:
             signed = len(sizes) == 1 and "s" in {one[0] for one in types}
             self.dtype = np.dtype(f"{'i' if signed else 'u'}{size}")
+        if self.is_indexed and self.dtype.itemsize > 4:
+            self.dtype = np.dtype(np.uint32)  # local memory has words of 4 bytes
 
 
 def operation(use: Use, held: Type) -> ir.AtomicOp:

@@ -332,6 +332,7 @@ EXPANSIONS: dict[str, Callable[[Writer], Steps]] = {
     "mbarrier": _memory_barrier,
     "ldmatrix": matrices.moved,
     "stmatrix": matrices.moved,
+    "movmatrix": matrices.across,
     "wmma": matrices.of_wmma,
     "vabsdiff4": _differences,
     "atom": _atomic,

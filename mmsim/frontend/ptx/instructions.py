@@ -139,8 +139,8 @@ def _limited(form: Form, value: Value) -> Value:
 def _directed(form: Form, x: Value, y: Value | None, z: Value) -> Value:
     """x * y + z, or x + z, rounded as the name asks for.
 
-    The product of floats is an exact double. What its sum with z loses is a double, too
-    (D. Knuth, TAOCP 2, 4.2.2), and says with the sum on which side the nearest float lies.
+    The product of floats is an exact double. What its sum with z loses says with the sum on which
+    side the nearest float lies.
     """
     mode = form.one_of(*MODES)
     if mode not in ("rz", "rm", "rp") or (y is not None and form.type.bits != 32):
@@ -151,9 +151,7 @@ def _directed(form: Form, x: Value, y: Value | None, z: Value) -> Value:
     near = x + z if y is None else x.call("fma", y, z)
     product, addend = x.cast("float64"), z.cast("float64")
     product = product if y is None else product * y.cast("float64")
-    total = product + addend
-    other = total - product
-    rest = (product - (total - other)) + (addend - other)
+    total, rest = _summed(product, addend)
     is_below, is_above = rest > 0.0, rest < 0.0
     if form.type.bits == 32:
         wide = near.cast("float64")
@@ -163,6 +161,13 @@ def _directed(form: Form, x: Value, y: Value | None, z: Value) -> Value:
         return is_below.choose(near.call("nextafter", math.inf), near)
     is_farther = ((near > 0.0) & is_above) | ((near < 0.0) & is_below)
     return is_farther.choose(near.call("nextafter", 0.0), near)
+
+
+def _summed(x: Value, y: Value) -> tuple[Value, Value]:
+    """The rounded sum of doubles, and the exact rest, a double (D. Knuth, TAOCP 2, 4.2.2)."""
+    total = x + y
+    other = total - x
+    return total, (x - (total - other)) + (y - other)
 
 
 def _is_nearest(form: Form) -> bool:
@@ -226,7 +231,13 @@ def _multiplied_and_added(
 def _fused(form: Form, x: Value, y: Value, z: Value) -> Value:
     if not _is_nearest(form):
         return _limited(form, _directed(form, x, y, z))
-    return _limited(form, x.call("fma", y, z))
+    if form.type.name != "bf16":
+        return _limited(form, x.call("fma", y, z))
+    total, rest = _summed(x.cast("float64") * y.cast("float64"), z.cast("float64"))
+    up, down = (total.call("nextafter", end) for end in (math.inf, -math.inf))
+    odd = (rest > 0.0).choose(up, (rest < 0.0).choose(down, total))
+    is_odd = (total.call("as_integer") & 1).differs(0)
+    return _limited(form, _odd(is_odd.choose(total, odd)))  # it is rounded again, to 8 bits
 
 
 def _short_factor(form: Form, x: Value) -> Value:
@@ -677,6 +688,13 @@ def _to_float(form: Form, to: PtxType, x: Value) -> Value:
         if mode:
             return (x.call("as_integer") & -(1 << 16)).cast("int32").call("as_float")
         return _odd(x) if x.type.itemsize == 8 else x
+    if to.name == "tf32":
+        if mode not in ("", "rz", "rna"):
+            raise form.refuse(f"rounds {MODES[mode]}")
+        bits = x.call("as_integer")
+        up = (bits >> 13 & 1) + 0xFFF if not mode else 0 if mode == "rz" else 0x1000
+        kept = (bits + up & -(1 << 13)).cast("int32").call("as_float")
+        return x.is_nan().choose(x, kept)
     near = x.cast(wanted)
     if not mode or wanted.itemsize >= x.type.itemsize:
         return near
@@ -788,8 +806,8 @@ INSTRUCTIONS: dict[str, Row] = {
     "cvt": Row(
         _converted,
         "t?t",
-        f"s8 u8 {_INTEGERS} f16 f16x2 bf16 bf16x2 f32 f64",
-        "rn rz rm rp rni rzi rmi rpi ftz sat relu",
+        f"s8 u8 {_INTEGERS} f16 f16x2 bf16 bf16x2 tf32 f32 f64",
+        "rn rz rm rp rna rni rzi rmi rpi ftz sat relu",
         "h",
     ),
     "rcp": Row(_reciprocal, "t", "f32 f64", "rn approx ftz"),

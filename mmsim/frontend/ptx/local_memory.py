@@ -1,8 +1,8 @@
 """Local memory: an array of each thread whose index only the run knows lies in global memory.
 
 As on a card, words of 4 bytes with one number lie one behind the other for the threads of 32, so a
-warp whose lanes take the same word accesses adjacent ones. An element of 8 bytes is such a word,
-too. An access of several words is one of each.
+warp whose lanes take the same word accesses adjacent ones. An access of several words, as of a
+double, is one of each.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from mmsim.frontend.ptx.warp import WIDTH
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
 
+WORD = 4
 THREAD = ir.ThreadField("index")
 
 
 def extents(size: int, held: Type, place: Place) -> tuple[ir.Expr, ...]:
     """The extents of the array that has `size` bytes for each thread of a block."""
-    word = max(4, held.itemsize)
     whole = ir.Binary("+", ir.ThreadField("block_size"), ir.Const(31), place)
     groups = ir.Binary("//", whole, WIDTH, place)
-    return groups, ir.Const(-(-size // word)), ir.Const(32 * word // held.itemsize)
+    return groups, ir.Const(-(-size // WORD)), ir.Const(32 * WORD // held.itemsize)
 
 
 def located(
@@ -32,7 +32,7 @@ def located(
 
     `index` counts in units of the access. Each index has that of a vector of these elements.
     """
-    word = max(4, held.itemsize)
+    word = WORD
     group = ir.Binary("//", THREAD, WIDTH, place)
     lane: ir.Expr = ir.Binary("&", THREAD, ir.Const(31), place)
     if size < word:

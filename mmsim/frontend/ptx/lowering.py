@@ -64,6 +64,7 @@ WITHOUT_EFFECT = frozenset(
 STOPS: Mapping[tuple[str, ...], str] = {
     (): "RuntimeError: the kernel stops with a trap",
     ("assertion",): "AssertionError: an assertion of the kernel fails",
+    ("free",): "RuntimeError: free() gets an address that malloc() did not give, or freed memory",
     ("call",): "RuntimeError: the kernel calls a function at an address that is that of none",
 }
 """The error of each instruction that stops a kernel, by its suffixes."""

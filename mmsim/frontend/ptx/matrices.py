@@ -1,4 +1,4 @@
-"""Matrices between memory and the lanes of a warp: ldmatrix, stmatrix, and the accesses of wmma.
+"""Matrices between memory and the lanes of a warp: ldmatrix, stmatrix, movmatrix, and wmma's.
 
 ldmatrix and stmatrix access one matrix at a time, 8 rows of 16 bytes, a word a lane, and exchange
 the addresses by shuffles. The manual leaves open which lane has which number of wmma's matrices:
@@ -51,7 +51,7 @@ def _rows(writer: Writer, address: Address, matrices: int) -> Iterator[Instructi
         yield found
 
 
-def transposed(writer: Writer, word: Register, result: Register) -> Steps:
+def transposed(writer: Writer, word: Operand, result: Operand) -> Steps:
     """The lane's word of a transposed matrix of 16-bit numbers, from the words of all lanes."""
     lane, column, source = (writer.register("b32") for _ in range(3))
     selector, even, odd = (writer.register("b32") for _ in range(3))
@@ -101,6 +101,12 @@ def moved(writer: Writer) -> Steps:
             yield writer.write("mov.b32", own, word)
         else:
             yield writer.write("st.shared.b32", Address(step), word)
+
+
+def across(writer: Writer) -> Steps:
+    """movmatrix: a matrix of 8 by 8 numbers of 16 bits, transposed between registers."""
+    result, word = writer.one.operands
+    yield from transposed(writer, word, result)
 
 
 def of_wmma(writer: Writer) -> Steps:
@@ -233,28 +239,29 @@ def _of_sum(
     """A load of C or a store of D, which have two numbers of a row in each block of 8 by 8."""
     writer, rows = matrix.writer, blocks[0]
     is_half = matrix.size == 2
-    name, type_ = f"{'ld' if is_load else 'st'}{matrix.space}", "b16" if is_half else matrix.type
-    yield from matrix.begin(*(((1, 0), (0, 2)) if is_row else ((0, 1), (2, 0))))
+    name, type_ = f"{'ld' if is_load else 'st'}{matrix.space}", "b32" if is_half else matrix.type
+    yield from matrix.begin(*(((1, 0), (0, 2)) if is_row or is_half else ((0, 1), (2, 0))))
 
     def access(width: str, value: Operand, place: Address) -> Instruction:
         given = (value, place) if is_load else (place, value)
-        return writer.write(f"{name}{width}", *given)
+        return writer.write(f"{name}{width}.{type_}", *given)
 
     for block in range(blocks[0] * blocks[1]):
         row, column = 8 * (block % rows), 8 * (block // rows)
-        own = registers[block] if is_half else Vector(tuple(registers[2 * block : 2 * block + 2]))
+        own = registers[block : block + 1] if is_half else registers[2 * block : 2 * block + 2]
         if is_row:
             place = yield from matrix.at(row, column)
-            yield access(".b32" if is_half else f".v2.{type_}", own, place)
-            continue
-        pair = own
-        if is_half:
-            pair = Vector((writer.register("b16"), writer.register("b16")))
-            if not is_load:
-                yield writer.write("mov.b32", pair, own)
-        assert isinstance(pair, Vector)
-        for number, part in enumerate(pair.parts):
-            place = yield from matrix.at(column + number, row)
-            yield access(f".{type_}", part, place)
-        if is_half and is_load:
-            yield writer.write("mov.b32", own, pair)
+            yield access("" if is_half else ".v2", own[0] if is_half else Vector(tuple(own)), place)
+        elif is_half:
+            word = writer.register("b32")
+            place = yield from matrix.at(column, row)
+            if is_load:
+                yield access("", word, place)
+                yield from transposed(writer, word, own[0])
+            else:
+                yield from transposed(writer, own[0], word)
+                yield access("", word, place)
+        else:
+            for number, part in enumerate(own):
+                place = yield from matrix.at(column + number, row)
+                yield access("", part, place)

@@ -5,9 +5,9 @@ of each 8 rows of A, those of row g, and of each 8 columns of B, those of column
 holds one register of each four, register t. Of 8 by 8 numbers of C and D it holds row g, columns
 2 * t and 2 * t + 1. The manual leaves open where wmma's matrices are: see `matrices`.
 
-The sums begin with C. The products of a row and a column are added one by one, each by one fma, in
-double precision for f64 and in single precision for all other floats. The lower 13 bits of a tf32
-are dropped.
+The sums begin with C. Products of f64 are added one by one along k, each by one fma, and those of
+integers are exact. Other floats are added as an H200 adds them: see `_sum_of_products`. The lower
+13 bits of a tf32 are dropped.
 """
 
 from __future__ import annotations
@@ -42,6 +42,10 @@ SHAPES = {
 """The shapes by the type of A and B."""
 SUMS = {"s8": ("s32",), "u8": ("s32",), "f64": ("f64",), "f16": ("f16", "f32")}
 """The types of C and D by that of A and B; f32 for all others."""
+LEAST_POWERS = {"f16": -14, "bf16": -126, "tf32": -126, "f32": -126}
+"""The smallest exponents of the floats that are added at once."""
+KEPT = 25
+"""The bits that a sum of products keeps behind its largest power of two."""
 KNOWN = (
     "use m16n8k8 or m16n8k16 of f16 or bf16, m16n8k8 of tf32, m8n8k4 of f64, or m16n8k32 of bytes"
 )
@@ -116,24 +120,37 @@ def multiplied(lowering: Lowering, one: Instruction, place: Place) -> Iterator[i
             sums.append((yield from _named(lowering, value)))
     if len(sums) != 2 * rows * columns:
         raise refused(one, "has another number of registers than its matrices need", place, KNOWN)
+    left_numbers: list[list[Value]] = [[] for _ in range(rows)]
+    right_numbers: list[list[Value]] = [[] for _ in range(2 * columns)]
     for step in range(steps):
         for part in range(4):
-            first = []
             for row in range(rows):
                 asked = ir.Binary("+", own_row, ir.Const(part), place)
                 word = _word(lowering, left[step * rows + row], found.left, place)
-                first.append((yield from _asked(lowering, word, asked, found.left)))
+                left_numbers[row] += yield from _asked(lowering, word, asked, found.left)
             for column in range(columns):
                 word = _word(lowering, right[column * steps + step], found.right, place)
                 for number in range(2):
                     asked = ir.Binary("+", own_column, ir.Const(4 * number + part), place)
-                    other = yield from _asked(lowering, word, asked, found.right)
-                    for row in range(rows):
-                        at = 2 * (column * rows + row) + number
-                        total = sums[at]
-                        for x, y in zip(first[row], other, strict=True):
-                            total = _added(x, y, total)
-                        sums[at] = yield from _named(lowering, total)
+                    own = yield from _asked(lowering, word, asked, found.right)
+                    right_numbers[2 * column + number] += own
+    if found.left in LEAST_POWERS:
+        factors: list[list[list[Number]]] = []
+        for numbers in (left_numbers, right_numbers):
+            factors.append([])
+            for line in numbers:
+                factors[-1].append((yield from _with_powers(lowering, line, found.left)))
+        for at, total in enumerate(sums):
+            row, column = at // 2 % rows, at // 2 // rows * 2 + at % 2
+            pairs = list(zip(factors[0][row], factors[1][column], strict=True))
+            sums[at] = yield from _sum_of_products(lowering, found, pairs, total)
+    else:
+        for at, total in enumerate(sums):
+            row, column = at // 2 % rows, at // 2 // rows * 2 + at % 2
+            both = zip(left_numbers[row], right_numbers[column], strict=True)
+            for x, y in both:
+                total = yield from _named(lowering, _added(x, y, total))
+            sums[at] = total
     if "satfinite" in one.name and found.result == "s32":
         low, high = limits(TYPES["s32"].dtype)
         sums = [value.greatest(low).least(high) for value in sums]
@@ -153,8 +170,60 @@ def multiplied(lowering: Lowering, one: Instruction, place: Place) -> Iterator[i
 
 
 def _added(x: Value, y: Value, total: Value) -> Value:
-    """A product and a sum."""
+    """A product and a sum of doubles or integers."""
     return x.call("fma", y, total) if total.type.kind == "f" else x * y + total
+
+
+Number = tuple[Value, Value]
+"""A number as a double, and the power of two of its exponent; 0 of 0."""
+
+
+def _with_powers(
+    lowering: Lowering, numbers: Sequence[Value], type_: str
+) -> Generator[ir.Stmt, None, list[Number]]:
+    found = []
+    for x in numbers:
+        wide = yield from _named(lowering, x.cast("float64"))
+        power = x.equals(0.0).choose(0.0, _power(x, type_))
+        found.append((wide, (yield from _named(lowering, power.cast("float64")))))
+    return found
+
+
+def _power(x: Value, type_: str) -> Value:
+    """The power of two of a number's exponent, at least the smallest of its type."""
+    power = (x.call("as_integer") & 0x7F800000).cast("int32").call("as_float")
+    return power.least(2.0**127).greatest(2.0 ** LEAST_POWERS[type_])
+
+
+def _sum_of_products(
+    lowering: Lowering, product: Product, pairs: Sequence[tuple[Number, Number]], total: Value
+) -> Generator[ir.Stmt, None, Value]:
+    """The sum of C and exact products, as the tensor cores of an H200 compute it.
+
+    Of each of them the bits are dropped that are smaller than 2**-`KEPT` times the largest power of
+    two, where that of a product is the product of its factors' powers. What is left is added
+    exactly, and bits behind those of a float are dropped; a sum of f16 is rounded to the nearest.
+    """
+    each, type_ = len(pairs), product.sum
+    if product.left == "tf32" and product.n == 16:
+        each = 4  # as two instructions
+    for first in range(0, len(pairs), each):
+        largest = _power(total, type_).cast("float64")
+        for (_, power), (_, other) in pairs[first : first + each]:
+            largest = largest.greatest(power * other)
+        largest = yield from _named(lowering, largest)
+        scale = yield from _named(lowering, largest.meeting(2.0**KEPT) / largest)
+        parts = (total.cast("float64") * scale).call("trunc")
+        for (x, _), (y, _) in pairs[first : first + each]:
+            parts = parts + (x * y * scale).call("trunc")
+        whole = yield from _named(lowering, parts * (largest * 2.0**-KEPT))
+        if product.result == "f16":
+            return (yield from _named(lowering, whole.cast("float16")))
+        near = whole.cast("float32")
+        is_farther = (abs(near.cast("float64")) > abs(whole)) & (abs(whole) < 2.0**128)
+        cut = is_farther.choose(near.call("nextafter", 0.0), near)
+        total, type_ = (yield from _named(lowering, cut)), "f32"
+    return total
 
 
 def _named(lowering: Lowering, value: Value) -> Generator[ir.Stmt, None, Value]:

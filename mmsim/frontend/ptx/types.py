@@ -53,10 +53,14 @@ TYPES = {
     },
     **{f"f{bits}": _made(f"f{bits}", "f", bits) for bits in (16, 32, 64)},
     "bf16": PtxType("bf16", 16, "f", SINGLE, np.dtype(np.int16)),
+    "tf32": PtxType("tf32", 32, "f", SINGLE, SINGLE),
     **{f"{part}x2": _packed(part, 32) for part in ("f16", "bf16", "u16", "s16")},
     "f32x2": _packed("f32", 64),
 }
-"""The types by their names. A bf16 computes as the float with these upper bits."""
+"""The types by their names. A bf16 computes as the float with these upper bits.
+
+A tf32 is a float whose lower 13 bits are zeros.
+"""
 
 
 def of_kind(type_: PtxType, kind: str) -> PtxType:

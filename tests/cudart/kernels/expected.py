@@ -47,16 +47,17 @@ class Case:
     shared_mem: int = 0
     tolerance: float = 0.0
     unordered: tuple[int, ...] = ()
+    folder: Path = HERE
 
     @property
     def ptx(self) -> str:
         """The PTX of its file."""
-        return (HERE / f"{self.file}.ptx").read_text("utf-8")
+        return (self.folder / f"{self.file}.ptx").read_text("utf-8")
 
     @property
     def code(self) -> str:
         """The CUDA C++ of its file."""
-        return (HERE / f"{self.file}.cu").read_text("utf-8")
+        return (self.folder / f"{self.file}.cu").read_text("utf-8")
 
     @property
     def entry(self) -> str:
@@ -445,3 +446,70 @@ apart = a - a[:, None]
 case(
     "exercises", "pull", 3, 32, (a, zeros(I, 75), I(75)), {1: (apart * abs(apart)).sum(1, dtype=I)}
 )
+
+a = RANDOM.randint(-(2**15), 2**15, (4, 8, 8)).astype(np.int16)
+turned = a.transpose(0, 2, 1).copy().view(I)
+case("matrices", "turned", 1, 32, (zeros(I, 4, 8, 4), a.view(I)), {0: turned})
+
+a, b = f32(16, 16), f32(16, 8)
+given = a.astype(np.float16), b.astype(np.float16)
+case("tensor", "halves", 1, 32, (zeros(F, 16, 8), *given), {0: a @ b + 1})
+halves = (a @ b + 1).astype(np.float16).view(I).reshape(64)
+case("tensor", "half_sums", 1, 32, (zeros(I, 64), *given), {0: halves})
+brains = ((x.view(np.uint32) >> 16).astype(np.uint16) for x in (a, b))
+case("tensor", "brains", 1, 32, (zeros(F, 16, 8), *brains), {0: a @ b + 1})
+a, b = f32(16, 8), f32(8, 8)
+case("tensor", "singles", 1, 32, (zeros(F, 16, 8), a, b), {0: a @ b + 1})
+a, b = RANDOM.randint(-9, 9, (8, 4)).astype(float), RANDOM.randint(-9, 9, (4, 8)).astype(float)
+case("tensor", "doubles", 1, 32, (zeros(float, 8, 8), a, b), {0: a @ b + 1})
+a, b = (RANDOM.randint(-128, 128, shape).astype(np.int8) for shape in ((16, 32), (8, 32)))
+product = a.astype(I) @ b.T.astype(I) + I(1)
+case("tensor", "bytes", 1, 32, (zeros(I, 16, 8), a, b), {0: product})
+
+a = i32(5, 64, 2)
+sums = np.stack([a[:, np.arange(64) ^ 1, 0].sum(0), a[:, ::-1, 1].sum(0)], 1).astype(I)
+case("pipelines", "grouped", 1, 64, (zeros(I, 64, 2), a, I(5)), {0: sums})
+a = RANDOM.randint(1, 256, (32, 16)).astype(np.uint8)
+cut = np.where(np.arange(16) < np.arange(32)[:, None] % 17, a, 0).astype(np.uint8)
+case("pipelines", "filled", 1, 32, (zeros(np.uint8, 32, 16), a), {0: cut})
+a = i32(64)
+case("pipelines", "strided", 1, 32, (zeros(I, 32), a, I(1)), {0: a[62::-2].copy()})
+a = i32(64)
+sums, ways = a.copy(), 32
+while ways:
+    sums[:ways] += sums[ways : 2 * ways] + (a[ways : 2 * ways] & 1)
+    ways //= 2
+case("pipelines", "phases", 1, 64, (zeros(I, 1), a), {0: sums[:1]})
+a = i32(2, 256)
+case("pipelines", "delivered", 2, 64, (zeros(I, 2, 256), a), {0: a[:, ::-1].copy()})
+a = i32(5, 64)
+case("pipelines", "stages", 1, 64, (zeros(I, 64), a, I(5)), {0: a[:, ::-1].sum(0, dtype=I)})
+
+
+def kept(kind: Any, size: int, places: Any, count: int) -> Any:
+    """The sums that the threads of `locals.cu` leave."""
+    found = zeros(kind, 64)
+    for thread in range(64):
+        own = zeros(kind, size)
+        own[places] = np.arange(size)
+        for k in range(count):
+            at = (places[k] + thread * 3) % size
+            own[at] = own[(at + 5) % size] + kind(1)
+        found[thread] = own.sum(dtype=kind)
+    return found
+
+
+for name, kind, size in (("words", I, 16), ("doubles", np.float64, 8), ("shorts", np.int16, 16),
+                         ("bytes", np.uint8, 32)):  # fmt: skip
+    places = RANDOM.permutation(size).astype(I)
+    shape = (1, 64, (zeros(kind, 64), places, I(7)))
+    case("locals", name, *shape, {0: kept(kind, size, places, 7)})
+places = RANDOM.permutation(8).astype(I)
+t = np.arange(64)
+own = zeros(I, 64, 8, 4)
+for k in range(8):
+    own[:, places[k]] = np.stack([k + 0 * t, t, k + t, 1 + 0 * t], 1)
+for k in range(7):
+    own[t, (places[k] + t) % 8, 1] += 7
+fours = own[:, places[0]] + own[t, t % 8]
+case("locals", "fours", 1, 64, (zeros(I, 64, 4), places, I(7)), {0: fours})

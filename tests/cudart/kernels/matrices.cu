@@ -51,3 +51,13 @@ extern "C" __global__ void exchanged(int4* out, const int4* in, int stride)
     __syncwarp();
     if (t < 16) out[t] = rows[t * stride];
 }
+
+// Four matrices side by side, each transposed in registers.
+extern "C" __global__ void turned(int* out, const int* in)
+{
+    for (int k = 0; k < 4; k++) {
+        int word = in[threadIdx.x + 32 * k];
+        asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %0;" : "+r"(word));
+        out[threadIdx.x + 32 * k] = word;
+    }
+}

@@ -34,3 +34,45 @@ extern "C" __global__ void waiting(long long *out) {
     }
     *out = clock64();
 }
+
+extern "C" __global__ void alone(long long most) {
+    unsigned start = (unsigned)clock();
+    long long passed = 0;
+    while (passed < most * (threadIdx.x / 32 + 1)) {
+        passed = (long long)((unsigned)clock() - start);
+    }
+}
+
+extern "C" __global__ void apart(unsigned *out, unsigned most) {
+    unsigned start = (unsigned)clock(), now, passed;
+    most += 100 * (threadIdx.x % 3);
+    do {
+        now = (unsigned)clock();
+        passed = now > start ? now - start : now + (0xffffffffu - start);
+    } while (passed < most);
+    out[blockIdx.x * blockDim.x + threadIdx.x] = now;
+}
+
+extern "C" __global__ void kept(int *out, long long until) {
+    int trips = 0;
+    while (!(clock64() >= until)) {
+        trips++;
+    }
+    out[threadIdx.x] = trips;
+}
+
+extern "C" __global__ void exact(long long *out, long long until) {
+    long long now;
+    do {
+        now = clock64();
+    } while (now != until && now < 2 * until);
+    out[threadIdx.x] = now;
+}
+
+extern "C" __global__ void late(unsigned *out) {
+    unsigned now;
+    do {
+        now = (unsigned)clock64();
+    } while (now < 0xfffffff0u);
+    out[threadIdx.x] = now;
+}

@@ -1,11 +1,16 @@
 """Count the accesses of kernels of CUDA C++ on a card by Nsight Compute, line by line.
 
-    python -m tests.kit.cards.count_on_gpu FILE.json
+    python -m tests.kit.cards.count_on_gpu FILE.json [LAUNCH ...] [--unseen] [--predict]
 
 It needs a card, CuPy, and of NVIDIA's toolkit `ptxas`, `nvdisasm` and `ncu`. It writes the model's
 counts (`tests.kit.cards.counted`) and the card's: of the kernels as they are written, which the
 assembler leaves with -O0, and of what it makes of them with -O3, its default. With a predicate, the
-profiler also counts requests of warps without a thread that takes part; such a count is null.
+profiler also counts requests of warps without a thread that takes part; such a count is null. Local
+memory is compared in kernels that have some in the model.
+
+The kernels are the tests' own, or with --unseen those of `tests.kit.cards.unseen`. If launches are
+named, the file keeps what it has of others. With --predict only the model counts, and no card is
+needed.
 """
 
 from __future__ import annotations
@@ -25,15 +30,8 @@ from typing import Any
 
 from tests.cudart.kernels.expected import Case
 from tests.kit.cards.arguments import launch
-from tests.kit.cards.counted import (
-    Assembled,
-    Place,
-    disassembled,
-    launches,
-    of_model,
-    source,
-    tiles,
-)
+from tests.kit.cards.counted import Assembled, Place, disassembled, launches, of_model
+from tests.kit.cards.unseen import CASES as UNSEEN
 
 VERSION = ".version 8.3"
 """A version of PTX that the toolkit and the driver read; the kernels need no newer one."""
@@ -47,6 +45,10 @@ HARDWARE = {
     "global write groups": "l1tex__t_set_accesses_pipe_lsu_mem_global_op_st.sum",
     "global read sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "global write sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "local read requests": "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
+    "local write requests": "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
+    "local read sectors": "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
+    "local write sectors": "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
 }
 """The hardware's counters, of a whole launch."""
 OF_LINES = {
@@ -54,19 +56,22 @@ OF_LINES = {
     "wavefronts": "memory_l1_wavefronts_shared",
     "groups": "memory_l1_tag_requests_global",
     "sectors": "memory_l2_theoretical_sectors_global",
+    "local sectors": "memory_l2_theoretical_sectors_local",
 }
 """The profiler's counters of an instruction."""
 
 
-def assemble(folder: Path, level: str) -> dict[str, dict[str, list[Assembled]]]:
+Launches = dict[str, Case]
+
+
+def assemble(every: Launches, folder: Path, level: str) -> dict[str, dict[str, list[Assembled]]]:
     """Assemble each file for the card; return the instructions of its kernels."""
     import cupy
 
     architecture = f"sm_{cupy.cuda.Device().compute_capability}"
     found = {}
-    for file in {case.file for case in (*launches().values(), *tiles().values())}:
+    for file, text in {case.file: case.ptx for case in every.values()}.items():
         ptx, cubin = folder / f"{file}.ptx", folder / f"{file}.cubin"
-        text = source(file).with_suffix(".ptx").read_text("utf-8")
         ptx.write_text(re.sub(r"^\.version .*", VERSION, text, flags=re.MULTILINE), "utf-8")
         options = [f"-arch={architecture}", level, "-lineinfo", str(ptx), "-o", str(cubin)]
         subprocess.run(["ptxas", *options], check=True)
@@ -75,22 +80,23 @@ def assemble(folder: Path, level: str) -> dict[str, dict[str, list[Assembled]]]:
     return found
 
 
-def launch_all(folder: Path) -> None:
+def launch_all(every: Launches, folder: Path) -> None:
     """Launch each kernel once."""
     import cupy
 
-    for case in (*launches().values(), *tiles().values()):
+    for case in every.values():
         module = cupy.RawModule(path=str(folder / f"{case.file}.cubin"))
         launch(cupy, module.get_function(case.entry), case)
 
 
-def profiled(folder: Path) -> Iterator[Any]:
+def profiled(folder: Path, options: list[str]) -> Iterator[Any]:
     """The profiler's results of the launches."""
     ncu = shutil.which("ncu")
     assert ncu is not None, "ncu is not on the PATH"
     command = [ncu, "--export", str(folder / "report"), "--clock-control", "none"]
-    command += ["--section", "SourceCounters", "--metrics", ",".join(HARDWARE.values())]
-    command += [sys.executable, "-m", "tests.kit.cards.count_on_gpu", "--launch", str(folder)]
+    command += ["--metrics", ",".join((*OF_LINES.values(), *HARDWARE.values()))]
+    command += [sys.executable, "-m", "tests.kit.cards.count_on_gpu", "-", *options]
+    command += ["--launch", str(folder)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     parts = Path("/opt/nvidia/nsight-compute").glob("*/extras/python")
     home = next(Path(ncu).resolve().parent.glob("extras/python"), None) or max(parts)
@@ -117,7 +123,8 @@ def of_card(action: Any, instructions: list[Assembled]) -> dict[Place, list[int 
     for number, one in enumerate(instructions):
         for place in one.places():
             for name in place.counted:
-                found[place][name] += counts[name].get(first + 16 * number, 0)
+                own = f"local {name}" if f"{place.memory} {name}" in OF_LINES else name
+                found[place][name] += counts[own].get(first + 16 * number, 0)
             if one.has_predicate:
                 guarded.add(place)
     return {
@@ -138,22 +145,32 @@ def rows(model: dict[Place, list[int]] | None, cards: list[Any]) -> Iterator[dic
         }
         if model is not None:
             own["model"] = model.get(place, none)
-        yield own | {
-            level: card.get(place, none) for level, card in zip(LEVELS, cards, strict=True)
-        }
+        levels = zip(LEVELS, cards, strict=bool(cards))
+        yield own | {level: card.get(place, none) for level, card in levels}
 
 
-def count(file: Path) -> None:
-    """Count, and write the file."""
-    import cupy
+def compared(
+    case: Case, cards: list[dict[Place, list[int | None]]], totals: dict[str, int]
+) -> dict[str, Any]:
+    """The counts of a launch, as plain data."""
+    model = of_model(case)
+    if not any(place.memory == "local" for place in model):  # what a printf takes, for example
+        cards = [{at: own for at, own in card.items() if at.memory != "local"} for card in cards]
+    found: dict[str, Any] = {"lines": [*rows(model, cards)]}
+    return found | ({"hardware, -O0": totals} if totals else {})
 
-    every: list[tuple[str, Case]] = [*launches().items(), *tiles().items()]
+
+def counts(
+    every: Launches, options: list[str]
+) -> Iterator[tuple[list[dict[Place, list[int | None]]], dict[str, int]]]:
+    """The card's counts of each launch: of each level, and the hardware's."""
     cards: list[list[Any]] = [[] for _ in every]
     hardware: list[dict[str, int]] = []
     for level in LEVELS:
         with tempfile.TemporaryDirectory() as name:
-            instructions = assemble(Path(name), level)
-            for (_, case), own, action in zip(every, cards, profiled(Path(name)), strict=True):
+            instructions = assemble(every, Path(name), level)
+            actions = profiled(Path(name), options)
+            for case, own, action in zip(every.values(), cards, actions, strict=True):
                 own.append(of_card(action, instructions[case.file][case.entry]))
                 if level == "-O0":
                     hardware.append(
@@ -162,21 +179,25 @@ def count(file: Path) -> None:
                             for name, metric in HARDWARE.items()
                         }
                     )
-    found = []
-    for (title, case), own, totals in zip(every, cards, hardware, strict=True):
-        model = None if case.file == "tiles" else of_model(case)
-        found.append({"launch": title, "lines": [*rows(model, own)], "hardware, -O0": totals})
+    return zip(cards, hardware, strict=True)
+
+
+def versions() -> dict[str, str]:
+    """The card, its driver, and the programs that count."""
+    import cupy
+
     properties = cupy.cuda.runtime.getDeviceProperties(0)
     driver = cupy.cuda.runtime.driverGetVersion()
-    record = {
+    return {
         "device": properties["name"].decode(),
         "driver": f"CUDA {driver // 1000}.{driver % 1000 // 10}",
-        "date": str(datetime.date.today()),
         "assembler": said("ptxas", "--version")[-2],
         "profiler": said("ncu", "--version")[-1],
-        "command": "python -m tests.kit.cards.count_on_gpu FILE.json",
-        "launches": found,
     }
+
+
+def write(record: dict[str, Any], file: Path) -> None:
+    """Write a record, the counts of a line in one line."""
     text = json.dumps(record, indent=1)
     one_line = re.compile(r"\{[^{}]*\}")
     text = one_line.sub(lambda found: " ".join(found[0].split()), text)
@@ -192,15 +213,28 @@ def said(*command: str) -> list[str]:
 def main() -> None:
     """Count, or launch for the profiler."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("file", type=Path, metavar="FILE.json", nargs="?")
+    parser.add_argument("file", type=Path, metavar="FILE.json")
+    parser.add_argument("launches", metavar="LAUNCH", nargs="*", help="launches to count; all")
+    parser.add_argument("--unseen", action="store_true", help="count kernels as others write them")
+    parser.add_argument("--predict", action="store_true", help="count in the model only")
     parser.add_argument("--launch", type=Path, metavar="FOLDER", help=argparse.SUPPRESS)
     asked = parser.parse_args()
+    every = UNSEEN if asked.unseen else launches()
+    chosen = {name: every[name] for name in asked.launches or every}
+    options = [*asked.launches, *(["--unseen"] if asked.unseen else [])]
     if asked.launch:
-        launch_all(asked.launch)
-    elif asked.file:
-        count(asked.file)
-    else:
-        parser.error("name the file to write")
+        launch_all(chosen, asked.launch)
+        return
+    record = {} if asked.predict else versions()
+    counted = (([], {}) for _ in chosen) if asked.predict else counts(chosen, options)
+    date = str(datetime.date.today())
+    found = [] if not asked.launches else json.loads(asked.file.read_text("utf-8"))["launches"]
+    kept = {one["launch"]: one for one in found}
+    for (title, case), (cards, totals) in zip(chosen.items(), counted, strict=True):
+        kept[title] = {"launch": title, "date": date, **compared(case, cards, totals)}
+    command = "python -m tests.kit.cards.count_on_gpu FILE.json"
+    record["command"] = f"{command} --unseen" if asked.unseen else command
+    write(record | {"launches": [kept[title] for title in every if title in kept]}, asked.file)
 
 
 if __name__ == "__main__":

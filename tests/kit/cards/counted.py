@@ -2,8 +2,8 @@
 
 A place is the accesses of one kind to one memory in one line of the source, also of a header. Its
 counts are requests and wavefronts in shared memory, in global memory requests, address groups and
-sectors. Of atomics in global memory groups aren't counted: a card has them in its second-level
-cache, and the model's stages there are their turns.
+sectors, in local memory requests and sectors. Of atomics in global memory groups aren't counted: a
+card has them in its second-level cache, and the model's stages there are their turns.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,11 +23,11 @@ from mmsim.frontend.ptx.kernel import PtxProgram
 from mmsim.frontend.ptx.text import read
 from mmsim.model.byte_banks import ByteGroups, Vectors
 from mmsim.model.conflicts import Conflict, Groups
-from tests.cudart.kernels.expected import CASES, HERE, Case
+from tests.cudart.kernels.expected import CASES, Case
 
 
 class Place(NamedTuple):
-    """Accesses of a line: "shared" or "global", "read", "write" or "atomic"."""
+    """Accesses of a line: "shared", "global" or "local", "read", "write" or "atomic"."""
 
     file: str
     line: int
@@ -39,15 +39,17 @@ class Place(NamedTuple):
         """The names of its counts."""
         if self.memory == "shared":
             return ("requests", "wavefronts")
-        return (
-            ("requests", "sectors") if self.kind == "atomic" else ("requests", "groups", "sectors")
-        )
+        if self.memory == "local" or self.kind == "atomic":
+            return ("requests", "sectors")
+        return ("requests", "groups", "sectors")
 
 
 STRIDES = {"staged4": (1, 2, 3, 8), "staged8": (1, 3, 4, 8), "staged16": (1, 2, 4, 5, 8, 16),
-           "transposed": (1, 2, 8), "swapped": (1, 3, 8), "exchanged": (2, 4, 8)}  # fmt: skip
+           "strided": (2, 3, 32), "transposed": (1, 2, 8), "swapped": (1, 3, 8),
+           "exchanged": (2, 4, 8)}  # fmt: skip
 """Further strides of the kernels whose last argument is one."""
 SECTOR = 32
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -82,36 +84,45 @@ def launches() -> dict[str, Case]:
             size = case.shared_mem // int(case.args[-1]) * stride
             args = (*case.args[:-1], np.int32(stride))
             found[f"{name}-{stride}"] = replace(case, args=args, shared_mem=size)
-    return found
+    return found | tiles()
+
+
+TILES = {
+    "matrix_a": (np.float16, (16, 24)), "matrix_b": (np.float16, (16, 24)),
+    "float": (np.float32, (16, 24)), "half": (np.float16, (16, 24)),
+    "bytes_a": (np.int8, (16, 48)), "bytes_b": (np.int8, (16, 48)),
+    "singles_a": (np.float32, (16, 20)), "singles_b": (np.float32, (16, 20)),
+    "doubles_a": (np.float64, (8, 10)), "doubles_b": (np.float64, (8, 10)),
+    "double": (np.float64, (8, 10)),
+}  # fmt: skip
+"""The kernels of `tiles.cu` by the first word of their names: numbers, and distances of lines."""
 
 
 def tiles() -> dict[str, Case]:
-    """The launches of `tiles.cu` by name, of whose instructions the model knows none."""
+    """The launches of `tiles.cu` by name."""
     found = {}
-    for kernel in ("matrix_a", "matrix_b", "float", "half"):
+    for kernel, (kind, strides) in TILES.items():
         for layout in ("row", "col"):
-            for stride in (16, 24):
+            for stride in strides:
                 name = f"{kernel}_{layout}_major_{stride}"
-                kind = np.float32 if kernel == "float" else np.float16
-                given = np.arange(16 * stride).astype(kind)
-                out = np.zeros(32, np.float32) if kernel.startswith("matrix") else given * 0
-                found[name] = Case("tiles", name, 1, 32, (out, given), {})
+                given = (np.arange(16 * stride) % 100).astype(kind)
+                is_sum = kernel in ("float", "half", "double")
+                out = given * 0 if is_sum else np.zeros(32, np.float32)
+                found[name] = Case("tiles", name, 1, 32, (out, given), {}, folder=FOLDER)
     return found
 
 
-def source(file: str) -> Path:
-    """The CUDA C++ of a launch; its PTX stands next to it."""
-    return Path(__file__).with_name("tiles.cu") if file == "tiles" else HERE / f"{file}.cu"
+_read = cache(read)
 
 
 def of_model(case: Case) -> dict[Place, list[int]]:
-    """The model's counts of a launch, without `__constant__` variables and local memory.
+    """The model's counts of a launch, without `__constant__` variables.
 
     Wavefronts are its stages in shared memory, groups those in global memory.
     """
     files = re.findall(r'^\s*\.file\s+\d+\s+"([^"]*)"', case.ptx, re.MULTILINE)
     text = dict.fromkeys(files, "\n" * 10_000)
-    module = read(case.ptx)
+    module = _read(case.ptx)
     constant = {name for name, one in module.variables.items() if one.space == "const"}
     program = PtxProgram(module, case.entry, text=text, ptx=case.ptx)
     special = program.with_shared(case.shared_mem).specialized(case.arguments())
@@ -119,9 +130,10 @@ def of_model(case: Case) -> dict[Place, list[int]]:
     counts: dict[Place, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for machine in (MACHINE, SECTORED):
         for row in machine.run(special.program, *special.args, **how).accesses:
-            if row.array in {*constant, "local_memory"}:
+            if row.array in constant:
                 continue
-            own = counts[Place(row.file, row.line, row.space, row.kind)]
+            memory = "local" if row.array == "local_memory" else row.space
+            own = counts[Place(row.file, row.line, memory, row.kind)]
             if machine is MACHINE:
                 own["requests"] += row.requests
                 own["wavefronts" if row.space == "shared" else "groups"] += row.stages
@@ -138,6 +150,7 @@ KINDS = {
     "STG": [("global", "write")], "ATOMG": [("global", "atomic")], "ATOM": [("global", "atomic")],
     "RED": [("global", "atomic")], "REDG": [("global", "atomic")],
     "LDGSTS": [("global", "read"), ("shared", "write")],
+    "LDL": [("local", "read")], "STL": [("local", "write")],
 }  # fmt: skip
 """The memories and kinds of the instructions of the assembler."""
 

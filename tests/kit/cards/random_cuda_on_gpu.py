@@ -1,11 +1,12 @@
 """Compare what random kernels of CUDA C++ leave in the model and on a card.
 
-    python -m tests.kit.cards.random_cuda_on_gpu --write FOLDER [--seeds 200] [--fmad=false]
+    python -m tests.kit.cards.random_cuda_on_gpu --write FOLDER [--seeds 200] [--newer]
     python tests/kit/cards/random_cuda_on_gpu.py --compare FOLDER
 
 The first needs NVIDIA's compiler and no card: it writes the PTX of 20 kernels for each seed, and
-the arrays that the model leaves, with which both engines agree. The second needs NumPy, CuPy and a
-card. It prints each kernel whose arrays differ in a bit, and how many there are.
+the arrays that the model leaves, with which both engines agree. With --fmad=false products and sums
+are kept apart. The second needs NumPy, CuPy and a card. It prints each kernel whose arrays differ
+in a bit, and how many there are.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def given() -> Any:
     return np.random.RandomState(0).randint(-50, 50, 64).astype(np.int32)
 
 
-def write(folder: Path, seeds: Iterable[int], options: tuple[str, ...]) -> None:
+def write(folder: Path, seeds: Iterable[int], options: tuple[str, ...], newer: bool) -> None:
     """Write PTX, and the arrays that the model leaves."""
     import mmsim as mm
     from tests.kit.random_cuda import kernels
@@ -37,7 +38,7 @@ def write(folder: Path, seeds: Iterable[int], options: tuple[str, ...]) -> None:
     machine = mm.HMM(1, 32, 20, 3, bank_bytes=4)
     folder.mkdir(parents=True, exist_ok=True)
     for seed in seeds:
-        module = mm.RawModule(code=kernels(seed, KERNELS), options=options)
+        module = mm.RawModule(code=kernels(seed, KERNELS, newer), options=options)
         (folder / f"{seed}.ptx").write_text(module.get_function("k0").ptx, "utf-8")
         found = {}
         for number in range(KERNELS):
@@ -98,10 +99,11 @@ def main() -> None:
     parser.add_argument("--compare", type=Path, metavar="FOLDER")
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--fmad", help="false: keep products and sums apart")
+    parser.add_argument("--newer", action="store_true", help="with instructions of later cards")
     asked = parser.parse_args()
     if asked.write is not None:
         options = () if asked.fmad is None else (f"-fmad={asked.fmad}",)
-        write(asked.write, range(asked.seeds), options)
+        write(asked.write, range(asked.seeds), options, asked.newer)
     if asked.compare is not None:
         compare(asked.compare)
 

@@ -17,7 +17,7 @@ from mmsim.engines.array.fused.rows import Row
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import limits
 from mmsim.ir.nodes import AtomicOp
-from mmsim.model.byte_banks import InPairs, Packed, Twice
+from mmsim.model.byte_banks import InPairs, Packed, Twice, Vectors
 from mmsim.model.conflicts import Conflict, InParts
 
 BARRIER_SITE = -1
@@ -45,6 +45,8 @@ def counted(rule: Conflict | None, width: int, begin: int) -> bool:
     """Return whether arrays aligned to `begin` words and warps of these lanes have counters."""
     if isinstance(rule, Twice):
         return counted(rule.rule, width, begin)
+    if isinstance(rule, Vectors):
+        return begin % rule.count == 0 and counted(rule.rule, width, begin // rule.count)
     if rule is None or rule.compiled is None or begin % rule.width:
         return False
     if isinstance(rule, InPairs) and rule.width == 1:
@@ -53,9 +55,13 @@ def counted(rule: Conflict | None, width: int, begin: int) -> bool:
 
 
 def of_lanes(rule: Conflict, addresses: str, lanes: str, count: str) -> Cost:
-    """The cost of a request of any lanes."""
+    """The cost of a request of any lanes; of vectors `addresses` has the numbers."""
     if isinstance(rule, Twice):
         return _twice(of_lanes(rule.rule, addresses, lanes, count))
+    if isinstance(rule, Vectors):
+        stages, phases = of_lanes(rule.rule, addresses, lanes, count)
+        words = f"{addresses}, {count}, {rule.count}, {rule.width}"
+        return stages, f"fewest_of_vectors(stages, {phases}, {words}, tables)"
     if not isinstance(rule, InParts):
         packed = f"{rule.elements}, " if isinstance(rule, Packed) else ""
         request = f"{rule.compiled}_request({addresses}, {count}, {rule.width}, {packed}tables)"
@@ -93,7 +99,7 @@ def _twice(cost: Cost) -> Cost:
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a warp's request.
+    """The words of a warp's request, or for vectors the vectors.
 
     `word` is the text of one of them, that of number `slot` (from 0, unsigned) among `count`. For a
     row, `elements` is the text of its first element and `first` of this element's place. Otherwise
@@ -179,7 +185,7 @@ class Accesses(Pieces):
 
     def _store(self, site: int, array: str, index: tuple[ir.Expr, ...], value: ir.Expr) -> None:
         text = self.text
-        found = self._request(site, array, index, None)
+        found = self._request(site, array, index, None, "write")
         if array in self.marked:
             seen = f"mark({found.elements}, {found.count}, marks_{array})"
             if found.row:
@@ -208,6 +214,32 @@ class Accesses(Pieces):
             text.add(f"{found.word} = {own}")
         if not whole:
             self._give_up()
+
+    def _vector_load(self, load: ir.VectorLoad) -> None:
+        count = len(load.targets)
+        found = self._request(load.site, load.array, load.index, None, "read", count)
+        with self._under(f"for slot in range(np.uint64({found.count})):"):
+            self._lane_of_slot()
+            for at, target in enumerate(load.targets):
+                self.forwarded.pop(target, None)
+                self.in_rows.pop(target, None)
+                self.owned.add(target)
+                self.text.add(f"own_{target}[here] = {found.word.format(at)}")
+
+    def _vector_store(self, store: ir.VectorStore) -> None:
+        text, array, count = self.text, store.array, len(store.values)
+        found = self._request(store.site, array, store.index, None, "write", count)
+        with self._under(f"for back in range(np.uint64({found.count})):"):
+            # The lowest-numbered thread's vector is written last.
+            text.add(f"slot = np.uint64({found.count} - 1) - back")
+            self._lane_of_slot()
+            if array in self.marked:
+                first = f"{found.elements}[slot] * {count}"
+                text.add(f"if marking and mark_row({first}, {count}, marks_{array}):")
+                text.add("    return 2")
+            words = [self._fitting(array, value) for value in store.values]
+            text.add(*(f"{found.word.format(at)} = {word}" for at, word in enumerate(words)))
+        self._give_up()
 
     def _lane_of_slot(self) -> None:
         """Lines that find the lane of a requested word."""
@@ -247,11 +279,17 @@ class Accesses(Pieces):
         index: tuple[ir.Expr, ...],
         target: str | None,
         kind: str = "read",
+        vector: int = 1,
     ) -> Words:
         """Count a warp's request; later lines need the words of variable `target`."""
         self._in_skeleton(site)
         plain = self.mask is None and self.launch.arrays[array].offsets is None
-        if plain and (row := self.rows.of(index)):
+        if vector > 1:
+            as_one = isinstance(self._conflict(array, kind, vector), Vectors)
+            if not as_one or self.launch.arrays[array].offsets is not None:
+                raise CannotFuse("vectors that aren't served as one element, or have a layout")
+            found = self._scattered(array, index, target, kind, vector)
+        elif plain and (row := self.rows.of(index)):
             found = self._row(row, array, index, kind)
         elif plain and self.shared and self.full and self.rows.same_in_all_blocks(index):
             found = self._listed(array, index, kind)
@@ -294,9 +332,14 @@ class Accesses(Pieces):
         return Words(place, "lanes", f"elements_{name}[start : start + {width}]")
 
     def _scattered(
-        self, array: str, index: tuple[ir.Expr, ...], target: str | None, kind: str
+        self,
+        array: str,
+        index: tuple[ir.Expr, ...],
+        target: str | None,
+        kind: str,
+        vector: int = 1,
     ) -> Words:
-        """The request of the active lanes, each for its own element."""
+        """The request of the active lanes, each for its own element, or for its own vector."""
         text, memory = self.text, self.launch.arrays[array]
         of, count = "", "lanes"
         if target:
@@ -304,12 +347,12 @@ class Accesses(Pieces):
             self.lists[target] = str(self.width)
         if not self.mask:
             with self._lanes():
-                self._element(array, index, f"elements{of}[np.uint64(lane)]")
+                self._element(array, index, f"elements{of}[np.uint64(lane)]", vector=vector)
         elif self.access == 0:
             count = "count"
             text.add("count = 0")
             with self._lanes(self.mask):
-                self._element(array, index, "elements[np.uint64(count)]")
+                self._element(array, index, "elements[np.uint64(count)]", vector=vector)
                 text.add("where[np.uint64(count)] = lane")
                 text.add("count += 1")
             text.add("if count == 0:", "    continue")
@@ -317,7 +360,7 @@ class Accesses(Pieces):
             count = "count"
             with self._under("for slot in range(np.uint64(count)):"):
                 text.add("lane = where[slot]", "here = at + np.uint64(lane)")
-                self._element(array, index, "elements[slot]")
+                self._element(array, index, "elements[slot]", vector=vector)
             text.drop("here")
         self._give_up()
         addresses = f"elements{of}"
@@ -325,8 +368,11 @@ class Accesses(Pieces):
             addresses = "addresses"
             text.add(f"for slot in range(np.uint64({count})):")
             text.add(f"    addresses[slot] = offsets_{array}[places{of}[slot]]")
-        self._note(array, *self._cost(array, addresses, count, kind))
-        return Words(self._based(array, f"places{of}[slot]"), count, f"elements{of}")
+        self._note(array, *self._cost(array, addresses, count, kind, vector))
+        place = f"places{of}[slot]"
+        if vector > 1:
+            place = f"{place} * np.uint64({vector}) + np.uint64({{}})"
+        return Words(self._based(array, place), count, f"elements{of}")
 
     def _based(self, array: str, place: str) -> str:
         """The text of a word in its copy of an array."""
@@ -336,15 +382,15 @@ class Accesses(Pieces):
             place = f"{name} + {place}"
         return f"data_{array}[{place}]"
 
-    def _conflict(self, array: str, kind: str) -> Conflict:
+    def _conflict(self, array: str, kind: str, vector: int = 1) -> Conflict:
         """The rule of an array's units, for which there is a compiled counter."""
-        conflict = self.launch.conflict(array, kind)
+        conflict = self.launch.conflict(array, kind, vector)
         assert conflict is not None
         return conflict
 
-    def _cost(self, array: str, addresses: str, count: str, kind: str) -> Cost:
+    def _cost(self, array: str, addresses: str, count: str, kind: str, vector: int = 1) -> Cost:
         lanes = "where" if self.mask else "every"
-        return of_lanes(self._conflict(array, kind), addresses, lanes, count)
+        return of_lanes(self._conflict(array, kind, vector), addresses, lanes, count)
 
     def _note(self, array: str, stages: str, least: str) -> None:
         """Write the lines that count a request with these stages and least stages.

@@ -23,6 +23,7 @@ from mmsim.ir.walk import (
     inside,
     parts,
     statements,
+    targets,
     with_expressions,
     with_inside,
 )
@@ -39,13 +40,14 @@ class CannotFuse(Exception):
 def straighten(block: ir.Block, tail: bool = True, scope: str | None = None) -> ir.Block:
     """The block without jumps: the statements after `if test: return` move into its `else`.
 
-    `tail` says that the end of the block is the end of the program, or of the call `scope`.
+    `tail` says that the end of the block is the end of the program, or of the call `scope`. An
+    exception stays where it is, as the end of its block: the fused program gives up there.
     """
     result: list[ir.Stmt] = []
     for position, statement in enumerate(block):
         last = position == len(block) - 1
         if isinstance(statement, ir.Return) and statement.message is not None:
-            raise CannotFuse("it may raise an exception")
+            return (*result, statement)
         if isinstance(statement, ir.Return | ir.Leave):
             if tail and _ends(statement, scope):
                 return tuple(result)  # what follows is never reached
@@ -94,8 +96,10 @@ def strict(block: ir.Block) -> ir.Block:
 
 
 def _ends(statement: ir.Return | ir.Leave, scope: str | None) -> bool:
-    """Return whether a jump goes to the end of the straightened block."""
-    return scope is None if isinstance(statement, ir.Return) else statement.scope == scope
+    """Return whether a jump goes to the end of the straightened block; no exception does."""
+    if isinstance(statement, ir.Return):
+        return scope is None and statement.message is None
+    return statement.scope == scope
 
 
 def _leaves(block: ir.Block, scope: str | None) -> bool:
@@ -136,12 +140,13 @@ class Analysis(Uniformity):
 
     def __init__(self, body: ir.Block) -> None:
         super().__init__(body)
-        targets = [s.target for s in statements(body) if isinstance(s, ir.Assign | ir.For)]
-        loads = [s.target for s in statements(body) if isinstance(s, ir.Load | ir.Atomic)]
+        assigned = [s.target for s in statements(body) if isinstance(s, ir.Assign | ir.For)]
+        loading = ir.Load | ir.VectorLoad | ir.Atomic
+        loads = [name for s in statements(body) if isinstance(s, loading) for name in targets(s)]
         forgotten = {name for s in statements(body) if isinstance(s, ir.Forget) for name in s.names}
         self.inlined: dict[str, ir.Expr] = {}
         self._length: dict[str, int] = {}  # of inlined variables, written out
-        times = Counter([*targets, *loads])
+        times = Counter([*assigned, *loads])
         single = {name for name, n in times.items() if name is not None and n == 1} - forgotten
         self.once = single - self.uniform
         self.definitions = {
@@ -207,13 +212,16 @@ def order_matters(body: ir.Block, array: str, inlined: dict[str, ir.Expr]) -> st
     one thread may read the writes of another one.
     """
     uses = [s for s in accesses(body) if s.array == array]
-    if all(isinstance(use, ir.Load) for use in uses):
+    if all(isinstance(use, ir.Load | ir.VectorLoad) for use in uses):
         return "no"
+    writes = all(isinstance(use, ir.Store | ir.VectorStore) for use in uses)
+    if any(isinstance(use, ir.VectorLoad | ir.VectorStore) for use in uses):
+        return "written" if writes else "yes"
     forms = {tuple(behind(part, inlined) for part in use.index) for use in uses}
     fields = {part.field for part in forms.pop() if isinstance(part, ir.ThreadField)}
     if not forms and ("id" in fields or {"block", "index"} <= fields):  # no two threads share it
         return "no"
-    return "written" if all(isinstance(use, ir.Store) for use in uses) else "yes"
+    return "written" if writes else "yes"
 
 
 def gathered(body: ir.Block, array: str, held: Type) -> str | None:

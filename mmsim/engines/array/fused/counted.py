@@ -98,6 +98,7 @@ def _jumps(statement: ir.Stmt) -> bool:
     if isinstance(statement, ir.While | ir.For):
         return False
     leaves = isinstance(statement, ir.Break | ir.Continue | ir.Return | ir.Leave)
+    leaves &= not (isinstance(statement, ir.Return) and statement.message is not None)
     return leaves or any(_jumps(one) for block in inside(statement) for one in block)
 
 

@@ -82,6 +82,8 @@ class Execution:
             raise CannotFuse("a fused program doesn't note the sectors of its requests")
         if launch.machine.width > WIDEST:
             raise CannotFuse("a fused program has tables for all lanes of a warp, used or not")
+        if launch.in_turn:
+            raise CannotFuse("a fused program doesn't see whether warps meet in a word")
         self.launch = launch
         self.grid = launch.grid
         self.progress = progress

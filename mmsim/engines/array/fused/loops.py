@@ -16,7 +16,7 @@ from mmsim.ir.lower import unconverted
 from mmsim.ir.tidy import read_by
 from mmsim.ir.walk import statements, written_arrays
 
-FOR_EACH_LANE = ir.Load | ir.Store | ir.Atomic | ir.RegisterWrite
+FOR_EACH_LANE = ir.Load | ir.Store | ir.VectorLoad | ir.VectorStore | ir.Atomic | ir.RegisterWrite
 """Statements that each lane does by itself."""
 
 
@@ -30,8 +30,10 @@ def fused_loops(block: ir.Block, analysis: Analysis) -> Iterator[ir.Block]:
         by_lanes = isinstance(statement, FOR_EACH_LANE | ir.Forget)
         if isinstance(statement, ir.Assign):
             by_lanes = statement.target not in analysis.uniform
-        array = statement.array if isinstance(statement, ir.Load | ir.Store | ir.Atomic) else ""
-        changes = isinstance(statement, ir.Store | ir.Atomic)
+        array = statement.array if isinstance(statement, ir.Access) else ""
+        changes = isinstance(statement, ir.Access) and not isinstance(
+            statement, ir.Load | ir.VectorLoad
+        )
         if not by_lanes or array in (used if changes else written):
             if group:
                 yield tuple(group)

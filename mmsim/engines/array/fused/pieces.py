@@ -125,8 +125,10 @@ class Pieces:
         self.marked = [name for name, order in orders.items() if order == "written"]
         self.in_order = "yes" in orders.values()
 
-    def _element(self, array: str, index: tuple[ir.Expr, ...], to: str, last: str = "") -> None:
-        """Lines that find the number of an element, or `bad`, for one lane.
+    def _element(
+        self, array: str, index: tuple[ir.Expr, ...], to: str, last: str = "", vector: int = 1
+    ) -> None:
+        """Lines that find the number of an element, or of a vector, or `bad`, for one lane.
 
         `last` is added to the last axis's extent, for all the elements that follow.
         """
@@ -136,6 +138,8 @@ class Pieces:
         number = ""
         for axis, part in enumerate(index):
             name, extent = self.text.temporary(), f"extent_{array}_{axis}"
+            if vector > 1 and axis == len(index) - 1:
+                extent = f"({extent} // {vector})"
             self.text.add(f"{name} = {self.lanes.write(part)}")
             room = extent + (last if axis == len(index) - 1 else "")
             self.text.add(f"bad |= ({name} < 0) | ({name} >= {room})")

@@ -32,6 +32,8 @@ from mmsim.meaning.launch import Launch
 LARGEST = {"id": "threads", "index": "block_size", "block": "blocks", "warp": "warps"}
 """The number of values of a field of T; T.lane has as many as the machine is wide."""
 
+LONGEST = 800
+"""The most lines of a text with vectors: longer ones have taken Numba minutes."""
 FAR = 2**62
 """No number is larger, so that sums of two fit into 64 bits."""
 
@@ -108,11 +110,11 @@ def _written(launch: Launch) -> Fused | str:
     machine = launch.machine
     for reason in filter(None, map(_lacking, statements(launch.meaning.code.body))):
         return reason  # before the analysis, which takes long for a long program
-    kinds = {(name, "read") for name in launch.arrays}
-    kinds |= {(site.array, site.served_as) for site in launch.meaning.sites}
-    for name, kind in kinds:
+    kinds = {(name, "read", 1) for name in launch.arrays}
+    kinds |= {(site.array, site.served_as, site.vector) for site in launch.meaning.sites}
+    for name, kind, vector in kinds:
         begin = machine.line // machine.room(launch.arrays[name].dtype.itemsize)
-        if not counted(launch.conflict(name, kind), machine.width, begin):
+        if not counted(launch.conflict(name, kind, vector), machine.width, begin):
             return "there is no compiled counter for a unit's rule"
     reason = ""
     for supposes in (False, True):
@@ -120,6 +122,9 @@ def _written(launch: Launch) -> Fused | str:
         try:
             writer = _Writer(launch, supposes)
             fused = writer.write()
+            has_vectors = any(site.vector > 1 for site in launch.meaning.sites)
+            if has_vectors and fused.kernel.count("\n") > LONGEST:
+                return "its text has vectors and is too long to compile"
             for text in (fused.kernel, fused.skeleton):
                 compile(text, "<a fused program>", "exec")
             return fused
@@ -139,8 +144,6 @@ def _lacking(one: ir.Stmt) -> str:
         return "its lanes exchange values"
     if isinstance(one, ir.Barrier) and (one.scope == "grid" or one.op is not None):
         return "a barrier that takes the whole grid or gives a value"
-    if isinstance(one, ir.VectorLoad | ir.VectorStore):
-        return "it accesses vectors"
     return "it writes texts" if isinstance(one, ir.Assign) and one.text is not None else ""
 
 
@@ -209,6 +212,11 @@ class _Writer(Accesses):
                     assigned.add(target)
             case ir.Store(array, index, value):
                 self._store(statement.site, array, index, value)
+            case ir.VectorLoad():
+                self._vector_load(statement)
+                assigned.update(statement.targets)
+            case ir.VectorStore():
+                self._vector_store(statement)
             case ir.Atomic():
                 self._atomic(statement)
                 if statement.target is not None:
@@ -238,8 +246,10 @@ class _Writer(Accesses):
                 if self.mask:
                     raise CannotFuse("a barrier under a condition")
                 self._barrier()
-            case ir.Exchange() | ir.VectorLoad() | ir.VectorStore():
+            case ir.Exchange():
                 raise AssertionError(_lacking(statement))
+            case ir.Return(_, str()):
+                self._raise()
             case ir.Return() | ir.Scope() | ir.Leave():
                 raise CannotFuse("a call in the test of a loop")  # other calls are straightened
             case _:
@@ -261,6 +271,16 @@ class _Writer(Accesses):
                     self.text.add(f"own_{target}[here] = {text}")
                 self._give_up()
         self.lanes.assigned.add(target)
+
+    def _raise(self) -> None:
+        """Give up if a lane comes here: the interpreter knows the exception."""
+        if not self.mask:
+            self.plain.add("raise ArithmeticError")
+        with self._warps():
+            with self._lanes(self.mask):
+                self.text.add("bad = True")
+                self.text.doubtful = True
+            self._give_up()
 
     def _check_divisors(self, value: ir.Expr) -> None:
         """Evaluate inlined values that may have no use: dividing by zero is an error here."""
