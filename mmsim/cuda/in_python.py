@@ -291,7 +291,7 @@ def _exchanged(op: Any, group: Group, thread: Thread) -> Any:
         active[other.laneid], own[other.laneid] = True, _waits(other).operands
     operands = map(np.array, zip(*own, strict=True))
     try:
-        found = Warps(np.arange(WARP), active, WARP).exchange(op, *operands)
+        found = Warps(np.arange(WARP), WARP).exchange(op, active, *operands)
     except InactiveLane as asks:
         name, first = thread.launch.function.__name__, thread.number - thread.laneid
         raise MMSimError(

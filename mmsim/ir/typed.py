@@ -63,11 +63,13 @@ def _in_type(compute: Callable[..., Any], types: tuple[Type, ...]) -> Compute:
     """NumPy's function of operands that become arrays of these types."""
 
     def run(*values: Value) -> Value:
-        arrays = any(isinstance(value, np.ndarray) for value in values)
+        arrays = [isinstance(value, np.ndarray) for value in values]
         held = [np.asarray(value, type_) for value, type_ in zip(values, types, strict=True)]
+        if any(arrays) and not all(arrays):
+            held = list(np.broadcast_arrays(*held))
         with np.errstate(all="ignore"):
-            result = compute(*np.broadcast_arrays(*held) if arrays else held)
-        return result if arrays else result.item()
+            result = compute(*held)
+        return result if any(arrays) else result.item()
 
     return run
 

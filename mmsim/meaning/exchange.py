@@ -61,15 +61,15 @@ def refuse(
 
 
 class Warps:
-    """The lanes of a sequencer, warp by warp, with a mask of active lanes.
+    """The lanes of a sequencer, warp by warp.
 
     `lane` is each lane's place in its warp; a warp begins where it is 0.
     """
 
-    def __init__(self, lane: Integers, active: Bools, width: int) -> None:
+    def __init__(self, lane: Integers, width: int) -> None:
         self.lane = lane
-        self.active = active
         self.width = width
+        self.every = np.ones(len(lane), np.bool_)
         self.starts = np.flatnonzero(lane == 0)
         self.of = np.cumsum(lane == 0) - 1
         """The number of each lane's warp, counted in the sequencer."""
@@ -77,42 +77,44 @@ class Warps:
         self.first = self.starts[self.of]
         self.size = sizes[self.of]
 
-    def exchange(self, op: ExchangeOp, *operands: Value) -> Any:
-        """The result for each lane; that of an inactive lane has no meaning.
+    def exchange(self, op: ExchangeOp, active: Bools, *operands: Value) -> Any:
+        """The result for each lane; that of a lane that isn't active has no meaning.
 
-        >>> warps = Warps(np.arange(4), np.array([True, True, True, False]), 4)
-        >>> warps.exchange("shuffle_up", np.array([5, 6, 7, 8]), 1)[:3].tolist()
+        >>> warps, active = Warps(np.arange(4), 4), np.array([True, True, True, False])
+        >>> warps.exchange("shuffle_up", active, np.array([5, 6, 7, 8]), 1)[:3].tolist()
         [5, 5, 6]
-        >>> warps.exchange("ballot", np.array([1, 0, 1, 1])).tolist()
+        >>> warps.exchange("ballot", active, np.array([1, 0, 1, 1])).tolist()
         [5, 5, 5, 5]
         """
-        given = [np.broadcast_to(np.asarray(one), len(self.lane)) for one in operands]
+        shape = self.lane.shape
+        arrays = map(np.asarray, operands)
+        given = [one if one.shape == shape else np.broadcast_to(one, shape) for one in arrays]
         match op:
             case "shuffle":
-                return self.ask(given[0], given[1] % self.width)
+                return self.ask(active, given[0], given[1] % self.width)
             case "shuffle_up" | "shuffle_down" | "shuffle_xor":
-                return self.ask(given[0], self.neighbour(op, given[1]))
+                return self.ask(active, given[0], self.neighbour(op, active, given[1]))
             case "ballot":
-                return self.ballot(given[0] != 0)
+                return self.ballot(active & (given[0] != 0))
             case "any":
-                return np.logical_or.reduceat(self.active & (given[0] != 0), self.starts)[self.of]
+                return np.logical_or.reduceat(active & (given[0] != 0), self.starts)[self.of]
             case "all":
-                return self.agree(given[0] != 0)
+                return self.agree(active, given[0] != 0)
             case "match_any":
-                return self.match_any(bits(given[0]))
+                return self.match_any(active, bits(given[0]))
             case "match_all":
-                return self.match_all(bits(given[0]))
+                return self.match_all(active, bits(given[0]))
             case "active_mask":
-                return self.ballot(self.active)
+                return self.ballot(active)
             case "sync":
                 return None
 
-    def neighbour(self, op: ExchangeOp, distance: Integers) -> Integers:
+    def neighbour(self, op: ExchangeOp, active: Bools, distance: Integers) -> Integers:
         """The lane that each asks by its distance: itself if the warp ends before.
 
         An xor joins the bits of the lane's number and of the distance.
         """
-        below = self.active & (distance < 0)
+        below = active & (distance < 0)
         if below.any():
             lane = int(np.argmax(below))
             raise NoValue(f"{op} takes no negative distance, as {distance[lane]}", lane)
@@ -124,11 +126,11 @@ class Warps:
         inside = (asked >= 0) & (asked < self.width)
         return np.where(inside, asked, self.lane)
 
-    def ask(self, value: npt.NDArray[Any], asked: Integers) -> npt.NDArray[Any]:
+    def ask(self, active: Bools, value: npt.NDArray[Any], asked: Integers) -> npt.NDArray[Any]:
         """The value of the lane that each lane asks, which has to be active."""
         there = asked < self.size
         other = np.where(there, self.first + asked, 0)
-        wrong = self.active & ~(there & self.active[other])
+        wrong = active & ~(there & active[other])
         if wrong.any():
             position = int(np.argmax(wrong))
             known = int(other[position]) if there[position] else None
@@ -136,31 +138,31 @@ class Warps:
         return value[other]
 
     def ballot(self, test: Bools) -> Integers:
-        """The active lanes whose test is true, lane k as bit k."""
-        own = np.where(self.active & test, np.left_shift(np.int64(1), self.lane), 0)
+        """The lanes whose test is true, lane k as bit k."""
+        own = np.where(test, np.left_shift(np.int64(1), self.lane), 0)
         found: Integers = np.bitwise_or.reduceat(own, self.starts)[self.of]
         return found
 
-    def agree(self, test: Bools) -> Bools:
+    def agree(self, active: Bools, test: Bools) -> Bools:
         """Return whether the test is true on all active lanes."""
-        found: Bools = np.logical_and.reduceat(~self.active | test, self.starts)[self.of]
+        found: Bools = np.logical_and.reduceat(~active | test, self.starts)[self.of]
         return found
 
-    def match_any(self, value: Integers) -> Integers:
+    def match_any(self, active: Bools, value: Integers) -> Integers:
         """The active lanes that hold the lane's own value."""
         found = np.zeros(len(self.lane), np.int64)
         for lane in range(int(self.size.max())):
             there = lane < self.size
             other = np.where(there, self.first + lane, 0)
-            equal = there & self.active[other] & (value[other] == value)
+            equal = there & active[other] & (value[other] == value)
             found |= np.where(equal, np.left_shift(np.int64(1), lane), 0)
         return found
 
-    def match_all(self, value: Integers) -> Integers:
+    def match_all(self, active: Bools, value: Integers) -> Integers:
         """The active lanes if all of them hold one value, else 0."""
-        positions = np.where(self.active, np.arange(len(self.lane)), len(self.lane) - 1)
+        positions = np.where(active, np.arange(len(self.lane)), len(self.lane) - 1)
         some = np.minimum.reduceat(positions, self.starts)[self.of]
-        return np.where(self.agree(value == value[some]), self.ballot(self.active), 0)
+        return np.where(self.agree(active, value == value[some]), self.ballot(active), 0)
 
 
 def bits(value: npt.NDArray[Any]) -> Integers:

@@ -156,8 +156,9 @@ class Frame:
     `changes`, the sequencer says that it is `Spinning`. If it is `lenient`, `unset` collects the
     lanes without a value while a variable is computed; it is None at any other time. `waiting` has
     those that wait for the other part of a branch. `lent` are the arrays for loops of one lane, see
-    `alone`. `read` is the latest reading of the clock, of all lanes or of each. `texts` are what
-    the launch has written, `line` by lane what a lane is writing.
+    `alone`; `warps` are those of its lanes, see `exchange`, once they exchange. `read` is the
+    latest reading of the clock, of all lanes or of each. `texts` are what the launch has written,
+    `line` by lane what a lane is writing.
     """
 
     lanes: int
@@ -173,6 +174,7 @@ class Frame:
     steps: int = 0
     changes: Changes | None = None
     lent: Any = None
+    warps: Any = None
     lenient: Lenient | None = None
     unset: Mask | None = None
     waiting: tuple[Any, ...] = ()
@@ -204,7 +206,7 @@ class Frame:
         old = self.variables[slot]
         if old is None:
             self.variables[slot] = value
-            self.partial = {**self.partial, slot: mask}
+            self._note(slot, mask)
             return
         self.variables[slot] = np.where(mask, value, old)
         if slot in self.partial:
@@ -221,8 +223,13 @@ class Frame:
             self.variables[slot] = None
             self.partial.pop(slot, None)
         elif self.variables[slot] is not None:
-            kept = np.logical_not(mask)
-            self.partial = {**self.partial, slot: kept & self.partial.get(slot, True)}
+            self._note(slot, np.logical_not(mask) & self.partial.get(slot, True))
+
+    def _note(self, slot: int, known: npt.NDArray[np.bool_]) -> None:
+        """Note the lanes that have assigned a variable."""
+        if self.partial is NONE:
+            self.partial = {}
+        self.partial[slot] = known
 
 
 def frame_fields(

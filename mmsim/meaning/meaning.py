@@ -559,9 +559,11 @@ class Meaning(Evaluator):
         def run(frame: Frame, mask: Mask) -> Mask:
             brought = zip(values, types, strict=True)
             given = [np.asarray(value(frame, mask), type_) for value, type_ in brought]
-            active = np.broadcast_to(mask, frame.lanes)
+            if frame.warps is None:
+                frame.warps = Warps(frame.fields["lane"], width)
+            active = frame.warps.every if mask is True else mask
             try:
-                found = Warps(frame.fields["lane"], active, width).exchange(op, *given)
+                found = frame.warps.exchange(op, active, *given)
             except InactiveLane as asks:
                 refuse(asks, frame, place, self._fault)
             except NoValue as fault:

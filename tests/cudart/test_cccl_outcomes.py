@@ -23,7 +23,10 @@ ROWS = {
     "cub_segmented": "`cub::DeviceSegmentedSort`, `DeviceSegmentedRadixSort`",
     "thrust_numbers": "`thrust::transform`, reductions, scans, selections, moves",
     "thrust_order": "`thrust::sort`, `merge`, searches, operations of sets",
+    "device_scope": "`cooperative_groups`, `cuda::barrier`, `cuda::pipeline`, `cuda::atomic_ref`",
 }
+LARGE = 1 << 20
+FINDINGS = ["RunLengthEncode::NonTrivialRuns", "stable_sort", "merge", "set_union"]
 
 
 def of(program):
@@ -32,6 +35,22 @@ def of(program):
 
 def algorithms(cases):
     return len({name for one in cases for name in one["algorithms"]})
+
+
+def tiles(program):
+    """The elements of the tile of each case."""
+    text = (FOLDER / f"{program}.cu").read_text("utf-8")
+    return {name: int(tile) for name, tile in re.findall(r'\{"([^"]+)", (\d+), ', text)}
+
+
+def around(key):
+    """The cases with a size on each side of their tile, and the tile, in such a list of sizes."""
+    return [
+        one
+        for one in CASES
+        for tile in [tiles(one["program"])[one["case"]]]
+        if {tile - 1, tile, tile + 1} <= {*one[key]}
+    ]
 
 
 @pytest.mark.parametrize("program", ROWS)
@@ -46,18 +65,17 @@ def test_the_text_has_the_numbers_of_the_outcomes():
     text = " ".join(PAGE.split())
     large = [one for one in CASES if one["seconds"] is not None]
     assert f"call {algorithms(CASES)} algorithms" in text
-    assert f"{len(RIGHT)} of them" in text
+    assert len(RIGHT) == algorithms(CASES)
+    assert f"one more) {algorithms(around('right'))} were tried" in text
+    assert f"{algorithms(around('checker'))} of these checked" in text
     assert f"At 2^20 elements, {algorithms(large)} were tried" in text
     seconds = sorted(one["seconds"] for one in large)
     assert f"between {seconds[0]} and {seconds[-1]} seconds" in text
-    assert all(1 << 20 in one["right"] for one in large)
-    found = [one["case"] for one in CASES if one["findings"]]
-    assert found == ["RunLengthEncode::NonTrivialRuns", "merge"]
+    assert all(LARGE in one["right"] for one in large)
+    assert [one["case"] for one in CASES if one["findings"]] == FINDINGS
 
 
 def test_the_cases_are_those_of_the_programs():
     assert {one["program"] for one in CASES} == ROWS.keys()
     for program in ROWS:
-        text = (FOLDER / f"{program}.cu").read_text("utf-8")
-        named = re.findall(r'\{"([^"]+)", \d+, ', text)
-        assert named == [one["case"] for one in of(program)]
+        assert list(tiles(program)) == [one["case"] for one in of(program)]

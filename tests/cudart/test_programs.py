@@ -262,9 +262,9 @@ def test_device_code_of_several_files_is_linked(run, cache, tmp_path):
 
 CCCL = (
     *("cub_reduce", "cub_scan", "cub_select", "cub_sort", "cub_segmented"),
-    *("thrust_numbers", "thrust_order"),
+    *("thrust_numbers", "thrust_order", "device_scope"),
 )
-"""Programs of CUB and Thrust. Each takes minutes: several tiles wait for one another."""
+"""Programs of CUB, Thrust and libcu++. Most take minutes: many cases, each at five sizes."""
 
 
 @pytest.mark.parametrize("program", CCCL)

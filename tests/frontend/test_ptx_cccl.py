@@ -286,6 +286,19 @@ def test_a_null_pointer_that_nothing_follows_is_an_argument():
     assert arrays["argument_1"].view(np.int32)[0] == 5
 
 
+def test_a_kernel_without_memory_computes_with_words_that_it_never_loads():
+    code = """
+        setp.ge.u32 %p1, %r1, 0;
+        @%p1 bra end;
+        ld.global.v2.u32 {%r2, %r3}, [%rd2];
+        add.s32 %r4, %r2, %r3;
+        st.global.u32 [%rd2], %r4;
+    end:
+    """
+    found = program(code, binding=binder(Memory())).specialized([bytes(8), bytes(8)])
+    assert MACHINE.run(found.program, *found.args, grid=1, block=1).time == 0
+
+
 def test_an_argument_that_no_instruction_uses_stays():
     a, b = ZEROS.copy(), A.copy()
     code = "add.s64 %rd4, %rd2, %rd1; st.global.u32 [%rd4], 1;"

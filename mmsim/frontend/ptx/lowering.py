@@ -493,6 +493,9 @@ class Lowering:
         address = address_in(one)
         if not arrays and self.parameters.is_raw:
             yield ir.Return(place, "ValueError: the address of an access lies in no array")
+            for name in results_and_sources(one)[0]:  # later instructions read it
+                zero = cast(self.held(name), ir.Const(0), place)
+                yield ir.Assign(self.name_of(name), zero, place)
             return
         if not arrays:
             raise refused(

@@ -75,8 +75,8 @@ void exclusive_by_key(const char *name, int n) {
 int main(int count, char **words) {
   return tested(count, words,
                 {{"Scan::InclusiveSum", 3072, inclusive_sum<int>},
-                 {"Scan::InclusiveSum of doubles", 3072, inclusive_sum<double>},
-                 {"Scan::InclusiveSum of chars", 2688, inclusive_sum<unsigned char>},
+                 {"Scan::InclusiveSum of doubles", 2688, inclusive_sum<double>},
+                 {"Scan::InclusiveSum of chars", 3072, inclusive_sum<unsigned char>},
                  {"Scan::ExclusiveSum", 3072, exclusive_sum},
                  {"Scan::InclusiveScan", 1920, inclusive_scan},
                  {"Scan::ExclusiveScan", 1920, exclusive_scan},

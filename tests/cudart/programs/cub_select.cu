@@ -161,11 +161,11 @@ void differences(const char *name, int n) {
 
 int main(int count, char **words) {
   return tested(count, words,
-                {{"Select::If", 5760, select_if},
-                 {"Select::Flagged", 6528, select_flagged},
-                 {"Select::Unique", 3584, select_unique},
+                {{"Select::If", 6528, select_if},
+                 {"Select::Flagged", 5760, select_flagged},
+                 {"Select::Unique", 6528, select_unique},
                  {"Select::UniqueByKey", 7168, unique_by_key},
-                 {"Partition::If", 6528, partition_if},
+                 {"Partition::If", 3584, partition_if},
                  {"Partition::If in three", 3840, partition_in_three},
                  {"RunLengthEncode::Encode", 2688, encode},
                  {"RunLengthEncode::NonTrivialRuns", 4608, non_trivial_runs},

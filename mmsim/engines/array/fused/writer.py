@@ -26,7 +26,7 @@ from mmsim.ir.dtypes import INT, UNSIGNED, is_int
 from mmsim.ir.lower import is_check, unconverted
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
-from mmsim.ir.walk import parts
+from mmsim.ir.walk import parts, statements
 from mmsim.meaning.launch import Launch
 
 LARGEST = {"id": "threads", "index": "block_size", "block": "blocks", "warp": "warps"}
@@ -108,6 +108,8 @@ def write(launch: Launch) -> Fused:
 def _written(launch: Launch) -> Fused | str:
     """The written program, or the reason why it can't be fused."""
     machine = launch.machine
+    for reason in filter(None, map(_lacking, statements(launch.meaning.code.body))):
+        return reason  # before the analysis, which takes long for a long program
     kinds = {(name, "read", 1) for name in launch.arrays}
     kinds |= {(site.array, site.served_as, site.vector) for site in launch.meaning.sites}
     for name, kind, vector in kinds:
@@ -134,6 +136,15 @@ def _written(launch: Launch) -> Fused | str:
             if writer is not None:
                 vars(writer).clear()  # it is part of a cycle, which would keep the launch's arrays
     return reason
+
+
+def _lacking(one: ir.Stmt) -> str:
+    """The reason why no program with a statement is fused; none for most statements."""
+    if isinstance(one, ir.Exchange):
+        return "its lanes exchange values"
+    if isinstance(one, ir.Barrier) and (one.scope == "grid" or one.op is not None):
+        return "a barrier that takes the whole grid or gives a value"
+    return "it writes texts" if isinstance(one, ir.Assign) and one.text is not None else ""
 
 
 class _Writer(Accesses):
@@ -194,8 +205,6 @@ class _Writer(Accesses):
         assigned = self.lanes.assigned
         match statement:
             case ir.Assign(target, value):
-                if statement.text is not None:
-                    raise CannotFuse("it writes texts")
                 self._assign(target, value)
             case ir.Load(target, array, index):
                 self._load(statement.site, array, index, target)
@@ -233,14 +242,12 @@ class _Writer(Accesses):
                 for name in registers:
                     with self._warps(), self._lanes(self.mask):
                         self.text.add(f"register_{name}[:, here] = 0")
-            case ir.Exchange():
-                raise CannotFuse("its lanes exchange values")
-            case ir.Barrier(scope=among, op=op):
-                if among == "grid" or op is not None:
-                    raise CannotFuse("a barrier that takes the whole grid or gives a value")
+            case ir.Barrier():
                 if self.mask:
                     raise CannotFuse("a barrier under a condition")
                 self._barrier()
+            case ir.Exchange():
+                raise AssertionError(_lacking(statement))
             case ir.Return(_, str()):
                 self._raise()
             case ir.Return() | ir.Scope() | ir.Leave():
