@@ -146,13 +146,12 @@ class ClockLoop:
 def _order(loop: ir.While) -> Iterator[tuple[Any, str | None]]:
     """The readings of the clock and the values of a trip, in order, each with its variable."""
     for part in (*loop.prelude, loop.test, *loop.body):
-        match part:
-            case ir.Assign(target, value):
-                yield value, target
-            case ir.Exchange(target):
-                yield part, target
-            case _:
-                yield part, None
+        if isinstance(part, ir.Assign):
+            yield part.value, part.target
+        elif isinstance(part, ir.Exchange):
+            yield part, part.target
+        else:
+            yield part, None
 
 
 def _ends(value: Value, mask: Mask) -> Range | None:
