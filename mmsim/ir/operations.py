@@ -1,0 +1,323 @@
+"""The operations of a program's statements, about as a compiler for a GPU leaves them.
+
+The accesses say what memory does; these say what the multiprocessors have to issue. An operation is
+named by what it computes and its type, as "sum int32". A compiler computes an expression once as
+long as its variables stay the same, before a loop if they don't change in it, adds a product in one
+operation, and puts a constant part of an index into the access. Which of the integers need 64 bits
+follows from their ranges, or in other languages than Python from their types.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from mmsim.errors import Place
+from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL, Type, is_int, is_whole
+from mmsim.ir.lower import is_check
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import row_of
+from mmsim.ir.row import Range, is_within
+from mmsim.ir.walk import accesses, expressions, inside, names, statements, targets
+
+Operations = Counter[str]
+"""How many of each operation; parts of one where a compiler shares it among trips of a loop."""
+Key = Any
+
+NARROW: Range = (-(2**31), 2**32 - 1)
+"""The integers for which 32 bits are enough."""
+UNROLLED = 4
+"""The trips of a loop for which a compiler tests once whether it goes on."""
+SIMPLE = ("sum", "bits", "shift", "extreme", "sign", "absolute", "not", "compare", "index")
+"""The kinds of rows that are as fast as a sum."""
+FREE = ("same", "check", "count")
+EXACT = ("fabs", "copysign", "isnan", "isinf", "isfinite", "as_integer", "as_float")
+"""Functions that are one operation on the bits."""
+OF_ACCESS, OF_BARRIER, OF_EXCHANGE, OF_BRANCH = "access", "barrier", "exchange", "branch"
+
+
+@dataclass(eq=False)
+class Counting:
+    """The operations of every statement of one launch's program.
+
+    `of` gives the type of an expression, `range_of` its range (None: not known), `constant` its
+    value if that is known before the launch. `entry` has the operations of a statement whenever
+    lanes come to it, `trip` those of each trip of a loop, both by the statement's identity.
+    """
+
+    body: ir.Block
+    of: Callable[[ir.Expr], Type]
+    range_of: Callable[[ir.Expr], Range | None]
+    constant: Callable[[ir.Expr], ir.Scalar | None]
+    shapes: dict[str, tuple[int, ...]]
+    entry: dict[int, Operations] = field(default_factory=dict)
+    trip: dict[int, Operations] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._known: dict[Key, frozenset[str]] = {}
+        self._block(self.body)
+
+    def _block(self, block: ir.Block) -> None:
+        for statement in block:
+            self.entry[id(statement)] = self._statement(statement)
+            for name in targets(statement):
+                self._set(name)
+
+    def _set(self, *changed: str) -> None:
+        """Forget the expressions of variables that have changed."""
+        gone = set(changed)
+        self._known = {key: used for key, used in self._known.items() if not used & gone}
+
+    def _statement(self, statement: ir.Stmt) -> Operations:
+        match statement:
+            case ir.Assign(_, value) | ir.RegisterWrite(_, _, value):
+                return self._values((value,))
+            case ir.Load() | ir.Store() | ir.Atomic() | ir.VectorLoad() | ir.VectorStore():
+                rest = expressions(statement)[len(statement.index) :]
+                return self._address(statement) + self._values(rest) + Operations((OF_ACCESS,))
+            case ir.If(test, then, orelse):
+                own = self._values((test,)) + Operations((OF_BRANCH,))
+                known = dict(self._known)
+                self._block(then)
+                self._known = dict(known)
+                self._block(orelse)
+                self._known = known
+                self._set(*changes((statement,)))
+                return own
+            case ir.For(target, start, stop, step, body):
+                own = self._values((start, stop, step))
+                own += self._loop(statement, (target,), (), body)
+                trip = Operations({f"sum {self._whole(start)}": 1, OF_BRANCH: 1})
+                trip[f"sum {self._whole(stop)}"] += 1
+                self.trip[id(statement)] = Operations(
+                    {name: number / UNROLLED for name, number in trip.items()}
+                )
+                return own
+            case ir.While(prelude, test, body):
+                self.trip[id(statement)] = Operations((OF_BRANCH,))
+                return self._loop(statement, (), (*prelude, test), body)
+            case ir.Scope(_, body):
+                self._block(body)
+                return Operations()
+            case ir.Barrier():
+                return self._values(expressions(statement)) + Operations((OF_BARRIER,))
+            case ir.Exchange(operands=operands):
+                return self._values(operands) + Operations((OF_EXCHANGE,))
+            case ir.Break() | ir.Continue() | ir.Return() | ir.Leave():
+                return Operations((OF_BRANCH,))
+            case ir.Forget():
+                return Operations()
+            case _:
+                assert_never(statement, "the count of operations")
+
+    def _loop(
+        self,
+        loop: ir.For | ir.While,
+        own: tuple[str, ...],
+        head: tuple[ir.Stmt | ir.Expr, ...],
+        body: ir.Block,
+    ) -> Operations:
+        """Count a loop's statements; return what is computed before it, once for all trips."""
+        changing = {*own, *changes((loop,))}
+        self._set(*changing)
+        before = Operations()
+        for value in _all_values(loop):
+            before += self._invariant(value, changing)
+        for access in accesses((loop,)):
+            if not names(access.index[:-1]) & changing:
+                before += self._row(access)
+        outer = dict(self._known)
+        for one in head:
+            if isinstance(one, ir.Stmt):
+                self._block((one,))
+            else:
+                self.trip[id(loop)] += self._values((one,))
+        self._block(body)
+        self._known = outer
+        self._set(*changing)
+        return before
+
+    def _invariant(self, value: ir.Expr, changing: set[str]) -> Operations:
+        """The operations of the parts of an expression that don't change in a loop."""
+        if not names((value,)) & changing:
+            return self._values((value,))
+        found = Operations()
+        for part in expressions(value):
+            found += self._invariant(part, changing)
+        return found
+
+    # Expressions
+
+    def _values(self, values: Iterable[ir.Expr]) -> Operations:
+        found = Operations()
+        for value in values:
+            found += self._value(value)
+        return found
+
+    def _value(self, value: ir.Expr) -> Operations:
+        """The operations of an expression, none if it has been computed before."""
+        if isinstance(value, ir.Const | ir.Var | ir.Number | ir.ThreadField | ir.Extent):
+            return Operations()
+        if self.constant(value) is not None:
+            return Operations()
+        key = key_of(value)
+        if key in self._known:
+            return Operations()
+        found = self._values(expressions(value)) + self._own(value)
+        self._known[key] = frozenset(names((value,)))
+        return found
+
+    def _own(self, value: ir.Expr) -> Operations:
+        match value:
+            case ir.Logic(_, left, _):
+                return Operations((f"sum {self._width(left)}",))
+            case ir.Choose(_, then, _):
+                return Operations((f"sum {self._width(then)}",))
+            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+                return self._operation(value)
+            case ir.RegisterRead():
+                return Operations()
+            case ir.Lookup():
+                return Operations((OF_ACCESS,))
+            case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
+                return Operations()
+            case _:
+                assert_never(value, "the count of operations")
+
+    def _operation(self, value: ir.Operating) -> Operations:
+        row, operands = row_of(value), expressions(value)
+        kind, width = row.kind, self._width(value)
+        if kind in ("compare", "not", "count"):
+            width = self._width(operands[0])
+        if is_check(value) or kind in FREE:
+            return Operations()
+        if kind == "cast":
+            return self._cast(value, operands[0])
+        if kind == "index" and (low := self.range_of(operands[0])) and low[0] >= 0:
+            return Operations()  # it doesn't count from the end
+        if kind == "sum" and value.op == "*":
+            return Operations((f"product {width}",))
+        if kind == "sum" and width.startswith("float") and any(map(is_product, operands)):
+            return Operations()  # the product adds it
+        if kind in ("division", "quotient") and is_whole(self.of(operands[1])):
+            return self._division(kind, operands[1], width)
+        if kind in SIMPLE or value.op in EXACT:
+            return Operations((f"sum {width}",))
+        if kind == "function":
+            return Operations((f"{value.op} {self._width(operands[0])}",))
+        return Operations((f"{kind} {width}",))
+
+    def _division(self, kind: str, divisor: ir.Expr, width: str) -> Operations:
+        """A division of integers: by a constant it is a shift, or a product and sums."""
+        number = self.constant(divisor)
+        if isinstance(number, int) and number > 0:
+            if number & (number - 1) == 0:
+                return Operations((f"sum {width}",))
+            return Operations({f"product {width}": 2, f"sum {width}": 2})
+        return Operations((f"{kind} {width}",))
+
+    def _cast(self, value: ir.Operating, operand: ir.Expr) -> Operations:
+        """A conversion, none if the bits stay."""
+        before, after = self._width(operand), self._width(value)
+        if before == after or {before, after} <= {"int32", "int64"}:
+            return Operations()
+        return Operations((f"convert {max(before, after, key=_bits)}",))
+
+    def _address(self, access: ir.Access) -> Operations:
+        """The operations that find a word's place, without a constant part of the last index."""
+        if not access.index:
+            return Operations()
+        last = _without_constant(access.index[-1])
+        found = self._values((*access.index[:-1], last)) + self._row(access)
+        key = "address", access.array, key_of((*access.index[:-1], last))
+        if key not in self._known:
+            self._known[key] = frozenset(names((*access.index[:-1], last)))
+            found[f"sum {self._of_index(access)}"] += 1
+        return found
+
+    def _row(self, access: ir.Access) -> Operations:
+        """The operations that find the begin of the words along the last axis."""
+        axes = sum(extent > 1 for extent in self.shapes[access.array][1:])
+        key = "row", access.array, key_of(access.index[:-1])
+        if not axes or key in self._known:
+            return Operations()
+        self._known[key] = frozenset(names(access.index[:-1]))
+        return Operations({f"product {self._of_index(access)}": axes})
+
+    def _of_index(self, access: ir.Access) -> str:
+        wide = any(self._width(one) == "int64" for one in access.index)
+        return "int64" if wide else "int32"
+
+    # Types
+
+    def _width(self, value: ir.Expr) -> str:
+        type_ = self.of(value)
+        if type_ == BOOL:
+            return "int32"
+        if is_whole(type_):
+            return self._whole(value)
+        if type_.kind == "c":
+            return f"float{4 * type_.itemsize}"
+        return type_.name
+
+    def _whole(self, value: ir.Expr) -> str:
+        """The width of an integer: 32 bits if its range or its type is narrow."""
+        type_, found = self.of(value), self.range_of(value)
+        if not is_int(type_) or type_.itemsize <= 4:
+            return "int32"
+        return "int32" if found is not None and is_within(found, NARROW) else "int64"
+
+
+def changes(block: Iterable[ir.Stmt]) -> set[str]:
+    """The variables and register arrays that a block's statements set."""
+    found: set[str] = set()
+    for one in statements(block):
+        found.update(targets(one))
+        if isinstance(one, ir.RegisterWrite):
+            found.add(one.array)
+        if isinstance(one, ir.Forget):
+            found.update(one.names)
+    return found
+
+
+def _all_values(loop: ir.Stmt) -> Iterable[ir.Expr]:
+    """The expressions of the statements inside a loop, which all trips evaluate."""
+    for block in inside(loop):
+        for statement in block:
+            yield from expressions(statement)
+    if isinstance(loop, ir.While):
+        yield loop.test
+
+
+def is_product(value: ir.Expr) -> bool:
+    """Return whether an expression is a product."""
+    return isinstance(value, ir.Binary) and value.op == "*"
+
+
+def _without_constant(index: ir.Expr) -> ir.Expr:
+    """An index without a constant that is added to it: the access adds it."""
+    if isinstance(index, ir.Binary) and index.op in ("+", "-"):
+        if isinstance(index.right, ir.Const):
+            return _without_constant(index.left)
+        if isinstance(index.left, ir.Const) and index.op == "+":
+            return _without_constant(index.right)
+    return index
+
+
+def _bits(width: str) -> int:
+    return int(width.lstrip("intfloa"))
+
+
+def key_of(value: Any) -> Key:
+    """An expression without its places: equal for expressions that compute the same."""
+    if isinstance(value, tuple):
+        return tuple(map(key_of, value))
+    if not hasattr(value, "__dataclass_fields__"):
+        return value
+    parts = ((one.name, getattr(value, one.name)) for one in fields(value))
+    return type(value).__name__, *(
+        key_of(part) for name, part in parts if not isinstance(part, Place)
+    )
