@@ -10,6 +10,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from mmsim.cuda_c.kernels import WARP
 from mmsim.gpu.record import Row
@@ -20,6 +21,9 @@ RESIDENT = 2048
 BLOCK = 1024
 OF_A_TRIP = 16
 """How often a trip does its statement."""
+BLOCKS, THREADS = "empty blocks", 256
+"""The name of launches of blocks that do nothing, and the threads of these."""
+MANY_BLOCKS = (32_768, 262_144, 1_048_576)
 TRIPS = (64, 320)
 SAMPLES = 7
 TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
@@ -52,13 +56,13 @@ def statements() -> Iterator[Measured]:
     for type_ in ("int32", "int64"):
         c = TYPES[type_]
         yield Measured("sum", type_, "x = x + y; y = y ^ x;", 2)
-        yield Measured("product", type_, "x = x * y + z;")
+        yield Measured("product", type_, "x = x * y + z; z = z * y + x;", 2)
         for sign, name in (("/", "division"), ("%", "remainder of division")):
             yield Measured(name, type_, f"x = ({c}) (y {sign} (x | 1)) + z;", within="3 sum")
     for type_ in ("float32", "float64"):
         suffix = "f" if type_ == "float32" else ""
         yield Measured("sum", type_, "x = x + y; y = y + x;", 2)
-        yield Measured("product", type_, "x = x * y + z;")
+        yield Measured("product", type_, "x = x * y + z; z = z * y + x;", 2)
         yield Measured("quotient", type_, "x = y / x;")
         for name in ONE_OPERAND:
             statement = f"x = {name}{suffix}(x * y + z);"
@@ -108,7 +112,19 @@ def measured(say: Callable[[str], None] = lambda text: None) -> list[Row]:
         about: Row = {"operation": of.operation, "type": of.type, "count": of.count}
         found: Row = {"within": of.within, "ps": round((many - few) * 1e9 / done, 3)}
         rows.append({**about, **found, "few ms": few, "many ms": many})
-    return rows
+    return [*rows, *_empty_blocks()]
+
+
+def _empty_blocks() -> Iterator[Row]:
+    """The times of launches of many blocks that do nothing."""
+    cp = cupy()
+    function = cp.RawKernel('extern "C" __global__ void empty() {}', "empty")
+    for blocks in MANY_BLOCKS:
+        function((blocks,), (THREADS,), ())
+        launch = partial(function, (blocks,), (THREADS,), ())
+        times = [elapsed(cp, launch) for _ in range(SAMPLES)]
+        ms = statistics.median(times)
+        yield {"operation": BLOCKS, "type": "", "threads": THREADS, "blocks": blocks, "ms": ms}
 
 
 def _milliseconds(of: Measured, multiprocessors: int, trips: int) -> float:

@@ -1,0 +1,95 @@
+"""The cards that come with mmsim, from the kept measurements.
+
+`python -m mmsim_algorithms.gpu.cards` writes mmsim/model/cards again. `mmsim gpu calibrate --save`
+writes a card of the user's in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from mmsim.gpu.calibrated import Calibration
+from mmsim.gpu.operations import BLOCKS, THREADS
+from mmsim.gpu.record import Record, Row
+from mmsim.model.card import FOLDER as CARDS
+from mmsim.model.card import Card, to_json
+from mmsim_algorithms.gpu.cache_calibrated import UNIT_PS, WORD, cached_numbers
+from mmsim_algorithms.gpu.kept import FOLDER, Results
+
+KEPT = {"h200": FOLDER, "h100": FOLDER.parent / "h100"}
+"""The folder of each card's records."""
+FUNCTION = "pow"
+"""What an operator costs whose value is a function's."""
+
+
+def card(name: str, cache: Record, plain: Calibration, operations: Record) -> Card:
+    """The card of some records: of the cache and memory, of the plain machines, of operations."""
+    numbers = cached_numbers(cache, plain)
+    return Card(
+        plain.multiprocessors,
+        32,
+        numbers.pop("global_latency"),
+        numbers.pop("shared_latency"),
+        bank_bytes=WORD,
+        **numbers,
+        name=name,
+        device=str(cache.facts["device"]),
+        driver=str(cache.facts["driver"]),
+        date=str(cache.facts["date"])[:10],
+        unit_fs=round(UNIT_PS * 1000),
+        launch_time=_units(plain.launch_ns * 1000),
+        block_time=_units(of_block(operations.rows)),
+        cycle_time=_units(plain.cycle_ps),
+        operations=tuple(sorted(costs(operations.rows).items())),
+    )
+
+
+def _units(ps: float) -> int:
+    return round(ps / UNIT_PS)
+
+
+def of_block(rows: Iterable[Row]) -> float:
+    """Picoseconds between the beginnings of two blocks, from launches of many empty blocks."""
+    found = sorted(
+        (int(row["blocks"] or 0), float(row["ms"] or 0))
+        for row in rows
+        if row["operation"] == BLOCKS and row["threads"] == THREADS
+    )
+    (few, short), (many, long) = found[-2:]
+    return (long - short) * 1e9 / (many - few)
+
+
+def costs(rows: Iterable[Row]) -> dict[str, int]:
+    """Time units of a multiprocessor for each operation, by name and type."""
+    found: dict[str, float] = {}
+    waiting: list[Mapping[str, object]] = []
+    for row in rows:
+        if row["operation"] == BLOCKS:
+            continue
+        name = f"{row['operation']} {row['type']}"
+        if row["within"]:
+            waiting.append(row)
+        found[name] = float(row["ps"] or 0)
+    for row in waiting:
+        name, parts = f"{row['operation']} {row['type']}", str(row["within"]).split()
+        number = int(parts.pop(0)) if parts[0].isdecimal() else 1
+        other = " ".join(parts if len(parts) > 1 else [*parts, str(row["type"])])
+        found[name] -= number * found[other]
+    return {name: max(1, _units(ps)) for name, ps in found.items()}
+
+
+def kept(name: str, folder: Path) -> Card:
+    """The card of the records in a folder."""
+    results = Results.read(folder)
+    return card(name, results["cache"], results.card, results["operations"])
+
+
+def main() -> None:
+    for name, folder in KEPT.items():
+        if (folder / "operations.json").exists():
+            (CARDS / f"{name}.json").write_text(to_json(kept(name, folder)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
