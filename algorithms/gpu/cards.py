@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from statistics import fmean
 
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.operations import BLOCKS, THREADS
@@ -19,8 +20,17 @@ from mmsim_algorithms.gpu.kept import FOLDER, Results
 
 KEPT = {"h200": FOLDER, "h100": FOLDER.parent / "h100"}
 """The folder of each card's records."""
-FUNCTION = "pow"
-"""What an operator costs whose value is a function's."""
+CONVERSIONS = {
+    "float32": ("convert from and to int32 float32",),
+    "float64": (
+        "convert from and to int32 float64",
+        "convert from and to int64 float32",
+        "convert from and to int64 float64",
+        "convert from and to float32 float64",
+    ),
+}
+"""The measured conversions by the widest type."""
+UNUSED = ("remainder of division int32", "remainder of division int64", "branch int32")
 
 
 def card(name: str, cache: Record, plain: Calibration, operations: Record) -> Card:
@@ -76,7 +86,15 @@ def costs(rows: Iterable[Row]) -> dict[str, int]:
         number = int(parts.pop(0)) if parts[0].isdecimal() else 1
         other = " ".join(parts if len(parts) > 1 else [*parts, str(row["type"])])
         found[name] -= number * found[other]
-    return {name: max(1, _units(ps)) for name, ps in found.items()}
+    for name in ("barrier", "exchange"):
+        found[name] = found.pop(f"{name} int32")
+    for type_ in ("float32", "float64"):  # of a conversion the widest type counts
+        found[f"convert {type_}"] = fmean(
+            found.pop(name) for name in [*found] if name in CONVERSIONS[type_]
+        )
+    for name in ("access", "branch"):  # to issue them
+        found[name] = found["sum int32"]
+    return {name: max(1, _units(ps)) for name, ps in found.items() if name not in UNUSED}
 
 
 def kept(name: str, folder: Path) -> Card:
