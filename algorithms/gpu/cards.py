@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import fmean
 
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.operations import BLOCKS, THREADS
+from mmsim.gpu.operations import ATOMICS, BLOCKS, HOT, THREADS
 from mmsim.gpu.record import Record, Row
 from mmsim.model.card import FOLDER as CARDS
 from mmsim.model.card import Card, to_json
@@ -30,6 +30,8 @@ CONVERSIONS = {
     ),
 }
 """The measured conversions by the widest type."""
+NEAR = 0b100101
+"""Bits of a line's number on which its slice doesn't depend: 2 lines share one."""
 UNUSED = ("remainder of division int32", "remainder of division int64", "branch int32")
 
 
@@ -43,6 +45,10 @@ def card(name: str, cache: Record, plain: Calibration, operations: Record) -> Ca
         numbers.pop("shared_latency"),
         bank_bytes=WORD,
         **numbers,
+        float_time=_units(_ps(operations, ATOMICS, "float32")),
+        line_time=_units(2 * _ps(operations, HOT, "int32")),  # each half of the cache has a copy
+        near=NEAR,
+        merges=1,
         name=name,
         device=str(cache.facts["device"]),
         driver=str(cache.facts["driver"]),
@@ -53,6 +59,11 @@ def card(name: str, cache: Record, plain: Calibration, operations: Record) -> Ca
         cycle_time=_units(plain.cycle_ps),
         operations=tuple(sorted(costs(operations.rows).items())),
     )
+
+
+def _ps(operations: Record, name: str, type_: str) -> float:
+    (row,) = (one for one in operations.rows if one["operation"] == name and one["type"] == type_)
+    return float(row["ps"] or 0)
 
 
 def _units(ps: float) -> int:
@@ -75,7 +86,7 @@ def costs(rows: Iterable[Row]) -> dict[str, int]:
     found: dict[str, float] = {}
     waiting: list[Mapping[str, object]] = []
     for row in rows:
-        if row["operation"] == BLOCKS:
+        if row["operation"] in (BLOCKS, HOT, ATOMICS):
             continue
         name = f"{row['operation']} {row['type']}"
         if row["within"]:

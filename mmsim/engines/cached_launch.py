@@ -34,10 +34,22 @@ def _asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
     sizes = [launch.arrays[site.array].dtype.itemsize for site in launch.meaning.sites]
     place = math.gcd(numbers.sector, *map(machine.room, sizes))
     numbers = numbers._replace(sector=numbers.sector // place, dmms=launch.grid.dmms_used)
+    kinds = kinds_of(launch)
     return numbers, tuple(
-        Asked.by(machine, numbers, place, site.kind, size)
-        for site, size in zip(launch.meaning.sites, sizes, strict=True)
+        Asked.by(machine, numbers, place, kind, size, site.merged and machine.merges > 0)
+        for site, kind, size in zip(launch.meaning.sites, kinds, sizes, strict=True)
     )
+
+
+def kinds_of(launch: Launch) -> list[int]:
+    """The kind of each access, as the rule has them."""
+    is_float = [launch.arrays[site.array].dtype.kind == "f" for site in launch.meaning.sites]
+    return [
+        cache.OF_FLOATS
+        if site.kind == "atomic" and floats and site.op != "exch"
+        else cache.KIND[site.kind]
+        for site, floats in zip(launch.meaning.sites, is_float, strict=True)
+    ]
 
 
 def new_state(numbers: Numbers, machine: Machine, sectors: int = 1 << 62) -> State:

@@ -24,6 +24,8 @@ OF_A_TRIP = 16
 BLOCKS, THREADS = "empty blocks", 256
 """The name of launches of blocks that do nothing, and the threads of these."""
 MANY_BLOCKS = (32_768, 262_144, 1_048_576)
+HOT, ATOMICS = "hot line", "atomic on one word"
+"""The names of reads of one line by all warps, and of atomics on one word by all threads."""
 TRIPS = (64, 320)
 SAMPLES = 7
 TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
@@ -112,7 +114,48 @@ def measured(say: Callable[[str], None] = lambda text: None) -> list[Row]:
         about: Row = {"operation": of.operation, "type": of.type, "count": of.count}
         found: Row = {"within": of.within, "ps": round((many - few) * 1e9 / done, 3)}
         rows.append({**about, **found, "few ms": few, "many ms": many})
-    return [*rows, *_empty_blocks()]
+    return [*rows, *_empty_blocks(), _hot_line(multiprocessors), *_atomics()]
+
+
+def _hot_line(multiprocessors: int) -> Row:
+    """Picoseconds of the whole GPU for a warp's read of a line that all warps read, past L1."""
+    cp = cupy()
+    function = cp.RawKernel(
+        """extern "C" __global__ void hot(const int *a, int trips, int *b) {
+    int s = 0;
+    for (int t = 0; t < trips; t++) s += __ldcg(a + (t & 31));
+    if (s == 12345) b[0] = s;
+}
+""",
+        "hot",
+    )
+    a, b, grid = cp.ones(WARP, "int32"), cp.zeros(1, "int32"), (2 * multiprocessors,)
+    few, many = TRIPS[0], TRIPS[1]
+    times = []
+    for trips in (few, few, many):
+        launch = partial(function, grid, (BLOCK,), (a, cp.int32(trips), b))
+        times.append(statistics.median(elapsed(cp, launch) for _ in range(SAMPLES)))
+    reads = (many - few) * grid[0] * BLOCK // WARP
+    return {"operation": HOT, "type": "int32", "ps": round((times[2] - times[1]) * 1e9 / reads, 3)}
+
+
+def _atomics() -> Iterator[Row]:
+    """Picoseconds of a thread's atomic on a word that all threads change, its place from data."""
+    cp = cupy()
+    for type_ in ("int32", "float32"):
+        c = TYPES[type_]
+        text = f"""extern "C" __global__ void changed({c} *a, const int *b) {{
+    atomicAdd(a + b[threadIdx.x], ({c}) 1);
+}}
+"""
+        function = cp.RawKernel(text, "changed")
+        arguments = (cp.zeros(1, type_), cp.zeros(BLOCK, "int32"))
+        times = []
+        for blocks in (BLOCK, BLOCK, 2 * BLOCK):
+            launch = partial(function, (blocks,), (BLOCK,), arguments)
+            times.append(statistics.median(elapsed(cp, launch) for _ in range(SAMPLES)))
+        ps = (times[2] - times[1]) * 1e9 / BLOCK**2
+        yield {"operation": ATOMICS, "type": type_, "ps": round(ps, 3)}
 
 
 def _empty_blocks() -> Iterator[Row]:

@@ -3,8 +3,8 @@
 The accesses say what memory does; these say what the multiprocessors have to issue. An operation is
 named by what it computes and its type, as "sum int32". A compiler computes an expression once as
 long as its variables stay the same, before a loop if they don't change in it, adds a product in one
-operation, and puts a constant part of an index into the access. Which of the integers need 64 bits
-follows from their ranges, or in other languages than Python from their types.
+operation if it may, and puts a constant part of an index into the access. Sums of integers have the
+width of their type. Products and divisions take 32 bits if their range is known to be narrow.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import BOOL, Type, is_int, is_whole
+from mmsim.ir.dtypes import BOOL, SINGLE, Type, is_int, is_whole
 from mmsim.ir.lower import is_check
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
@@ -44,7 +44,8 @@ class Counting:
     """The operations of every statement of one launch's program.
 
     `of` gives the type of an expression, `range_of` its range (None: not known), `constant` its
-    value if that is known before the launch. `entry` has the operations of a statement whenever
+    value if that is known before the launch. If it `fuses`, a product and a sum of floats are one
+    operation. `entry` has the operations of a statement whenever
     lanes come to it, `trip` those of each trip of a loop, both by the statement's identity.
     """
 
@@ -53,6 +54,7 @@ class Counting:
     range_of: Callable[[ir.Expr], Range | None]
     constant: Callable[[ir.Expr], ir.Scalar | None]
     shapes: dict[str, tuple[int, ...]]
+    fuses: bool
     entry: dict[int, Operations] = field(default_factory=dict)
     trip: dict[int, Operations] = field(default_factory=dict)
 
@@ -166,7 +168,10 @@ class Counting:
         key = key_of(value)
         if key in self._known:
             return Operations()
-        found = self._values(expressions(value)) + self._own(value)
+        if (narrow := _narrowed(value, self.of)) is not None:
+            found = self._values(narrow) + self._operation(expressions(value)[0], SINGLE)
+        else:
+            found = self._values(expressions(value)) + self._own(value)
         self._known[key] = frozenset(names((value,)))
         return found
 
@@ -187,9 +192,10 @@ class Counting:
             case _:
                 assert_never(value, "the count of operations")
 
-    def _operation(self, value: ir.Operating) -> Operations:
+    def _operation(self, value: Any, of: Type | None = None) -> Operations:
+        """The operations of an operator; of a type, if it isn't the one that it computes in."""
         row, operands = row_of(value), expressions(value)
-        kind, width = row.kind, self._width(value)
+        kind, width = row.kind, self._width(value) if of is None else of.name
         if kind in ("compare", "not", "count"):
             width = self._width(operands[0])
         if is_check(value) or kind in FREE:
@@ -199,11 +205,11 @@ class Counting:
         if kind == "index" and (low := self.range_of(operands[0])) and low[0] >= 0:
             return Operations()  # it doesn't count from the end
         if kind == "sum" and value.op == "*":
-            return Operations((f"product {width}",))
+            return Operations((f"product {self._narrow(value)}",))
         if kind == "sum" and width.startswith("float") and any(map(is_product, operands)):
-            return Operations()  # the product adds it
-        if kind in ("division", "quotient") and is_whole(self.of(operands[1])):
-            return self._division(kind, operands[1], width)
+            return Operations() if self.fuses else Operations((f"sum {width}",))
+        if kind == "division" and is_whole(self.of(operands[1])):
+            return self._division(kind, operands[1], self._narrow(operands[0]))
         if kind in SIMPLE or value.op in EXACT:
             return Operations((f"sum {width}",))
         if kind == "function":
@@ -235,7 +241,7 @@ class Counting:
         key = "address", access.array, key_of((*access.index[:-1], last))
         if key not in self._known:
             self._known[key] = frozenset(names((*access.index[:-1], last)))
-            found[f"sum {self._of_index(access)}"] += 1
+            found["product int32"] += 1  # of the index and the bytes of an element, wide
         return found
 
     def _row(self, access: ir.Access) -> Operations:
@@ -245,11 +251,8 @@ class Counting:
         if not axes or key in self._known:
             return Operations()
         self._known[key] = frozenset(names(access.index[:-1]))
-        return Operations({f"product {self._of_index(access)}": axes})
-
-    def _of_index(self, access: ir.Access) -> str:
-        wide = any(self._width(one) == "int64" for one in access.index)
-        return "int64" if wide else "int32"
+        wide = any(self._narrow(one) == "int64" for one in access.index)
+        return Operations({f"product {'int64' if wide else 'int32'}": axes})
 
     # Types
 
@@ -264,11 +267,16 @@ class Counting:
         return type_.name
 
     def _whole(self, value: ir.Expr) -> str:
-        """The width of an integer: 32 bits if its range or its type is narrow."""
-        type_, found = self.of(value), self.range_of(value)
-        if not is_int(type_) or type_.itemsize <= 4:
+        """The width of an integer, by its type."""
+        type_ = self.of(value)
+        return "int64" if is_int(type_) and type_.itemsize > 4 else "int32"
+
+    def _narrow(self, value: ir.Expr) -> str:
+        """The width, of an integer whose range is narrow 32 bits: for products and divisions."""
+        width, found = self._width(value), self.range_of(value)
+        if width == "int64" and found is not None and is_within(found, NARROW):
             return "int32"
-        return "int32" if found is not None and is_within(found, NARROW) else "int64"
+        return width
 
 
 def changes(block: Iterable[ir.Stmt]) -> set[str]:
@@ -305,6 +313,27 @@ def _without_constant(index: ir.Expr) -> ir.Expr:
         if isinstance(index.left, ir.Const) and index.op == "+":
             return _without_constant(index.right)
     return index
+
+
+def _narrowed(value: ir.Expr, of: Callable[[ir.Expr], Type]) -> tuple[ir.Expr, ...] | None:
+    """The floats of 32 bits of an operation in double that is rounded to 32 bits, or None.
+
+    The result is that of the operation in 32 bits, which compilers choose.
+    """
+    if not isinstance(value, ir.Unary) or row_of(value).kind != "cast" or of(value) != SINGLE:
+        return None
+    inner = value.operand
+    if not isinstance(inner, ir.Binary) or row_of(inner).kind not in ("sum", "quotient"):
+        return None
+    found = []
+    for one in expressions(inner):
+        if isinstance(one, ir.Unary) and row_of(one).kind == "cast" and of(one.operand) == SINGLE:
+            found.append(one.operand)
+        elif isinstance(one, ir.Const):
+            found.append(one)
+        else:
+            return None
+    return tuple(found)
 
 
 def _bits(width: str) -> int:

@@ -10,11 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.ir import nodes as ir
-from mmsim.ir.dtypes import INT
 from mmsim.ir.operations import Counting, Operations
 from mmsim.ir.operators import Mask
 from mmsim.ir.ranges import Ranges
-from mmsim.ir.row import Range
 from mmsim.meaning.frame import Frame, Steps
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.meaning import Access, Local, Meaning, Nested
@@ -33,13 +31,9 @@ class Counted(Meaning):
         """Prepare to count a launch: before it runs."""
         grid = self.grid = launch.grid
         ranges = Ranges(self.typing, launch.ranges_of_fields, self.numbers, self.extent)
-        is_python = self.code.arithmetic == "python"
-
-        def range_of(value: ir.Expr) -> Range | None:
-            return ranges.of(value) if is_python or self.typing.of(value) != INT else None
-
+        fuses = self.code.arithmetic != "python"  # mmsim compiles its programs without it
         self.counting = Counting(
-            self.code.body, self.typing.of, range_of, self.constant, self.shapes
+            self.code.body, self.typing.of, ranges.of, self.constant, self.shapes, fuses
         )
         found = (*self.counting.entry.values(), *self.counting.trip.values())
         self.kinds = sorted({kind for one in found for kind in one})

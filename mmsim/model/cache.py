@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-READ, WRITE, ATOMIC = range(3)
-"""The kinds of requests."""
+READ, WRITE, ATOMIC, OF_FLOATS = range(4)
+"""The kinds of requests; the last is an atomic on floats."""
 KIND = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 
 LOOKUPS, SECTORS, HITS, MISSES, READS, WRITES = range(6)
@@ -61,6 +61,8 @@ class Numbers(NamedTuple):
     write_port_time: int
     write_wire_time: int
     atomic_time: int
+    float_time: int
+    line_time: int
     page_time: int
     dmms: int
     halves: int
@@ -71,6 +73,7 @@ class Numbers(NamedTuple):
     banks: int
     row: int
     slices: int
+    near: int
     page: int
     pages: int
 
@@ -216,6 +219,11 @@ def spread(number: int, places: int) -> int:
     [0, 4, 1, 6, 3, 0, 5, 2]
     """
     return ((number * 0x9E3779B1 & 0xFFFFFFFF) * places) >> 32
+
+
+def slice_of(numbers: Numbers, line: int) -> int:
+    """The slice of a line."""
+    return spread(line & ~numbers.near, numbers.slices)
 
 
 def home_of(number: int, halves: int) -> int:
@@ -460,6 +468,15 @@ def passed(state: State, resource: int, now: int, items: int, each: int) -> int:
     return done  # type: ignore[no-any-return]
 
 
+def time_of_slice(numbers: Numbers, kind: int) -> int:
+    """The time for which a line of a read, or a sector of an atomic, occupies its slice."""
+    if kind == READ:
+        return numbers.line_time
+    if kind == ATOMIC:
+        return numbers.atomic_time
+    return numbers.float_time if kind == OF_FLOATS else 0
+
+
 def serve(
     numbers: Numbers,
     state: State,
@@ -499,7 +516,7 @@ def serve(
         crossings = items[CROSSINGS]
         if kind == WRITE:
             write(numbers, state, half, line, sector, places[at] + 0, crossed == line)
-        elif kind == ATOMIC:
+        elif kind >= ATOMIC:
             update(numbers, state, half, line, sector, places[at] + 0, crossed == line)
         else:
             around = quotient(number, numbers.fetch)
@@ -522,12 +539,16 @@ def serve(
     done = max(done, passed(state, PAGE, now, items[TRANSLATIONS], numbers.page_time))
     done = max(done, passed(state, own + PORT, now, items[ASKED], port))
     done = max(done, passed(state, own + WIRE, now, items[SECTORS], wire))
-    if kind == ATOMIC and numbers.atomic_time > 0:
+    each = time_of_slice(numbers, kind)
+    if each > 0:
         slices = RESOURCES + OF_A_DMM * numbers.dmms
+        before = -1
         for at in range(first, last):
             line = quotient(sectors[at], numbers.sectors)
-            own = slices + spread(line, numbers.slices)
-            done = max(done, passed(state, own, now, 1, numbers.atomic_time))
+            if kind != READ or line != before:
+                own = slices + slice_of(numbers, line)
+                done = max(done, passed(state, own, now, 1, each))
+            before = line
     if kind != WRITE:
         if items[READS] > items[FILLS]:
             done += numbers.miss_latency
@@ -542,7 +563,8 @@ def apart(numbers: Numbers) -> bool:
     They are if any of these takes time, because it may then be the bottleneck.
     """
     times = numbers.port_time + numbers.wire_time + numbers.write_port_time
-    return times + numbers.write_wire_time + numbers.atomic_time > 0
+    slices = numbers.atomic_time + numbers.float_time + numbers.line_time
+    return times + numbers.write_wire_time + slices > 0
 
 
 def counters(numbers: Numbers, dmms: int) -> int:
@@ -570,13 +592,13 @@ def add_counts(
     own = COUNTS + numbers.slices + OF_A_DMM * dmm
     counts[own + PORT] += state.items[ASKED]
     counts[own + WIRE] += last - first
-    if kind == ATOMIC:
-        before = own = -1
+    if time_of_slice(numbers, kind) > 0:
+        before = -1
         for at in range(first, last):
-            if sectors[at] != before:
-                before = sectors[at]
-                own = COUNTS + spread(quotient(before, numbers.sectors), numbers.slices)
-            counts[own] += 1
+            line = quotient(sectors[at], numbers.sectors)
+            if kind != READ or line != before:
+                counts[COUNTS + slice_of(numbers, line)] += 1
+            before = line
 
 
 def write_other(numbers: Numbers, state: State, lines: int) -> None:
@@ -589,6 +611,7 @@ def write_other(numbers: Numbers, state: State, lines: int) -> None:
 
 PARTS = (
     spread,
+    slice_of,
     home_of,
     find,
     to_memory,
@@ -604,6 +627,7 @@ PARTS = (
     uncached,
     translate,
     passed,
+    time_of_slice,
     serve,
     apart,
     add_counts,

@@ -12,7 +12,13 @@ from mmsim.model.cache import MASKED, Numbers
 from mmsim.model.hmm import HMM
 from mmsim.model.machines import Unit, Units, banks, check_numbers, groups, whole_numbers
 
-LEAST = {"write_time": 1, "write_port_time": 0, "write_wire_time": 0, "resident": 1}
+LEAST = {
+    "write_time": 1,
+    "write_port_time": 0,
+    "write_wire_time": 0,
+    "float_time": 0,
+    "resident": 1,
+}
 """The least of numbers that may be None; that of the others is their default."""
 
 
@@ -46,9 +52,14 @@ class Cached(HMM):
         Clusters take turns, and each belongs to one half. Default: each DMM is a cluster.
     half_of
         The half of each cluster, 0 or 1, as a tuple. Default: given by the cluster's number.
-    slices, atomic_time
-        Slices of the cache; time units for which each sector of an atomic occupies its line's
-        slice.
+    slices, atomic_time, float_time, line_time
+        Slices of the cache; time units for which each sector of an atomic, of one on floats
+        (default: `atomic_time`), and each line of a read occupies its line's slice.
+    near
+        The bits of a line's number, as a number, that its slice doesn't depend on.
+    merges
+        1 if an atomic on integers is one request for all lanes of a warp that have its place by the
+        program's text, as compilers make it; 0 if they take turns.
     shared_time
         Time units of a stage of a shared memory.
     miss_latency, cross_latency
@@ -95,6 +106,10 @@ class Cached(HMM):
     half_of: tuple[int, ...] | None = None
     slices: int = 1
     atomic_time: int = 0
+    float_time: int | None = None
+    line_time: int = 0
+    near: int = 0
+    merges: int = 0
     shared_time: int = 1
     capacity: int = 0
     ways: int = 1
@@ -213,6 +228,8 @@ class Cached(HMM):
             "sets": self.capacity // (line * self.ways * self.halves),
             "page": self.page * self.sectors // line,
         }
+        if own["float_time"] is None:
+            own["float_time"] = own["atomic_time"]
         for name in ("port_time", "wire_time"):
             if own[f"write_{name}"] is None:
                 own[f"write_{name}"] = own[name]
