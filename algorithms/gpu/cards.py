@@ -30,6 +30,9 @@ CONVERSIONS = {
     ),
 }
 """The measured conversions by the widest type."""
+FIRST_LEVEL, OWN_WAYS = 192 * 1024, 8
+"""Bytes and ways of the first-level cache. They are chosen: NVIDIA gives 256 KiB for it and the
+shared memory together. Its latency is that of shared memory."""
 NEAR = 0b100101
 """Bits of a line's number on which its slice doesn't depend: 2 lines share one."""
 UNUSED = ("remainder of division int32", "remainder of division int64", "branch int32")
@@ -49,6 +52,9 @@ def card(name: str, cache: Record, plain: Calibration, operations: Record) -> Ca
         line_time=_units(2 * _ps(operations, HOT, "int32")),  # each half of the cache has a copy
         near=NEAR,
         merges=1,
+        own_capacity=FIRST_LEVEL,
+        own_ways=OWN_WAYS,
+        own_latency=round(plain.shared_latency * plain.cycle_ps / UNIT_PS),
         name=name,
         device=str(cache.facts["device"]),
         driver=str(cache.facts["driver"]),
