@@ -87,8 +87,9 @@ class Numbers(NamedTuple):
     def plain(self) -> bool:
         """Return whether only tag requests take time, one unit each: the rule of address groups."""
         ways = ("_time", "_latency")
-        taken = sum(number for name, number in self._asdict().items() if name.endswith(ways))
-        return self.tag_time == self.write_time == 1 and taken == 2
+        times = {name: number for name, number in self._asdict().items() if name.endswith(ways)}
+        taken = sum(times.values()) - self.own_latency
+        return self.tag_time == self.write_time == 1 and taken == 2 and self.own_sets == 0
 
 
 class State(NamedTuple):
