@@ -49,7 +49,7 @@ def card(name: str, cache: Record, plain: Calibration, operations: Record) -> Ca
         bank_bytes=WORD,
         **numbers,
         float_time=_units(_ps(operations, ATOMICS, "float32")),
-        line_time=_units(2 * _ps(operations, HOT, "int32")),  # each half of the cache has a copy
+        line_time=_units(_ps(operations, HOT, "int32")),
         near=NEAR,
         merges=1,
         own_capacity=FIRST_LEVEL,
