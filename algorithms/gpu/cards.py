@@ -35,7 +35,7 @@ FIRST_LEVEL, OWN_WAYS = 192 * 1024, 8
 shared memory together. Its latency is that of shared memory."""
 NEAR = 0b100101
 """Bits of a line's number on which its slice doesn't depend: 2 lines share one."""
-UNUSED = ("remainder of division int32", "remainder of division int64", "branch int32")
+UNUSED = ("remainder of division int32", "remainder of division int64")
 
 
 def card(name: str, cache: Record, plain: Calibration, operations: Record) -> Card:
@@ -109,8 +109,10 @@ def costs(rows: Iterable[Row]) -> dict[str, int]:
         found[f"convert {type_}"] = fmean(
             found.pop(name) for name in [*found] if name in CONVERSIONS[type_]
         )
-    for name in ("access", "branch"):  # to issue them
+    for name in ("access", "choice"):  # to issue them
         found[name] = found["sum int32"]
+    found["branch"] = found.pop("branch int32") - 2 * found["sum int32"]
+    found["trip"] = found["branch"] / 2  # it needs no place where its lanes meet
     return {name: max(1, _units(ps)) for name, ps in found.items() if name not in UNUSED}
 
 
