@@ -29,6 +29,10 @@ if TYPE_CHECKING:  # the names of `mmsim.names`; a test compares
     from numpy import uint32 as uint32
     from numpy import uint64 as uint64
 
+    from mmsim.api.cards import H100 as H100
+    from mmsim.api.cards import H200 as H200
+    from mmsim.api.cards import Card as Card
+    from mmsim.api.cards import card as card
     from mmsim.api.lab import lab as lab
     from mmsim.api.machines import DMM as DMM
     from mmsim.api.machines import HMM as HMM

@@ -15,6 +15,7 @@ MODULES = {
     " int8 int16 int32 int64 uint8 uint16 uint32 uint64",
     "mmsim.api.tile_conflicts": "conflicts",
     "mmsim.api.lab": "lab",
+    "mmsim.api.cards": "H100 H200 Card card",
     "mmsim.api.machines": "DMM HMM UMM Cached Machine",
     "mmsim.api.program": "Program program",
     "mmsim.api.result": "Run compare total",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import Field, fields
+from dataclasses import Field, fields, replace
 from typing import Any
 
-from mmsim.api.machines import KINDS, Machine
+from mmsim.api.cards import card
+from mmsim.api.machines import KINDS, Cached, Machine
 from mmsim.cli.loading import CommandError
-from mmsim.errors import shown
+from mmsim.errors import MachineError, shown
+from mmsim.model.card import names
 
 DEFAULTS = {"machine": "dmm", "width": 32, "latency": 5, "shared_latency": 1, "dmms": 1}
 """The defaults of the options that every kind needs, and of those that its help names."""
@@ -29,15 +31,19 @@ def fields_by_option(kind: str) -> dict[str, Field[Any]]:
     >>> list(fields_by_option("hmm"))
     ['dmms', 'width', 'latency', 'shared_latency', 'bank_bytes']
     """
-    first = KINDS[kind].first_latency
-    return {"latency" if one.name == first else one.name: one for one in fields(KINDS[kind])}
+    found = KINDS.get(kind, Cached)  # a card takes the numbers of the HMM with a cache
+    first = found.first_latency
+    return {"latency" if one.name == first else one.name: one for one in fields(found)}
 
 
 OPTIONS = {name: one for kind in KINDS for name, one in fields_by_option(kind).items()}
 """The options of all kinds, each with its field."""
 OWN = tuple(name for name in OPTIONS if name not in HELP)
 """The options that only one kind takes, without a help text of their own."""
-SEVERAL = "`cached` is the HMM with a cache. It takes the numbers of mm.Cached too, as --sectors 4"
+SEVERAL = (
+    f"{', '.join(KINDS)}, or a card as h200. `cached` is the HMM with a cache. It takes the "
+    "numbers of mm.Cached too, as --sectors 4"
+)
 
 
 def add_machine_options(
@@ -45,13 +51,24 @@ def add_machine_options(
 ) -> None:
     """Add the options, with the defaults that their help names; those not given are None."""
     parser.add_argument(
-        "--machine", choices=tuple(KINDS), help=f"{SEVERAL} (default: {defaults['machine']})"
+        "--machine", type=machine_name, help=f"{SEVERAL} (default: {defaults['machine']})"
     )
     for name in (*HELP, *OWN):
         text = HELP.get(name, argparse.SUPPRESS)
         if name in defaults:
             text += f" (default: {defaults[name]})"
         parser.add_argument(f"--{name.replace('_', '-')}", type=type_of(name), help=text)
+
+
+def machine_name(text: str) -> str:
+    """A kind of machine, or a card, for argparse."""
+    if text not in KINDS:
+        try:
+            card(text)
+        except MachineError:
+            known = ", ".join([*KINDS, *names()])
+            raise argparse.ArgumentTypeError(f"{shown(text)} is none of {known}") from None
+    return text
 
 
 def type_of(option: str) -> Any:
@@ -75,6 +92,9 @@ def machine_named(machine: str | None = None, **given: Any) -> Machine:
     (HMM(dmms=2, width=4, global_latency=5, shared_latency=1), UMM(width=32, latency=3))
     """
     chosen = str(machine or DEFAULTS["machine"])
+    if chosen not in KINDS:  # a sweep gives it the defaults of other machines, too
+        own = {name: of for name, of in given.items() if of != DEFAULTS.get(name)}
+        return replace(card(chosen), **numbers_of(chosen, own))
     numbers = numbers_of(chosen, given)
     takes = fields_by_option(chosen)
     for name in DEFAULTS.keys() & takes.keys():

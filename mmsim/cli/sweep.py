@@ -10,7 +10,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from mmsim.api.machines import KINDS
 from mmsim.claims import Claim, choose, registered
 from mmsim.cli import machine
 from mmsim.cli.loading import CommandError, load, load_program
@@ -67,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--machine",
         **words,
-        choices=KINDS,
+        type=machine.machine_name,
         default=["dmm"],
         help=f"{machine.SEVERAL} (default: dmm)",
     )

@@ -1,21 +1,26 @@
 """The machine that launches run on.
 
-By default it stands for an NVIDIA H200: `mmsim gpu calibrate` measured its numbers on one
-(benchmarks/results/gpu/calibration.json).
+By default it is the HMM that stands for an NVIDIA H200: `mmsim gpu calibrate` measured its numbers
+on one (benchmarks/results/gpu/calibration.json). With MMSIM_MACHINE=h200 in the environment it is
+the card with its caches, see `mmsim.card`.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
 from typing import Generic, TypeVar
 
+from mmsim.api.cards import Card, card
 from mmsim.api.machines import HMM, Machine
 from mmsim.errors import MachineError, shown
 from mmsim.model.byte_banks import BANK_BYTES
 
 T = TypeVar("T")
+VARIABLE = "MMSIM_MACHINE"
+"""The variable of the environment with the name of a card: the machine of launches."""
 MULTIPROCESSORS = 132
 WIDTH = 32
 GLOBAL_LATENCY = 11031
@@ -39,8 +44,10 @@ _everywhere: list[Machine] = []
 
 
 def current() -> Machine:
-    """The machine that a launch runs on now."""
-    return _current.get() or (_everywhere[-1] if _everywhere else h200())
+    """The machine that a launch runs on now: the chosen one, that of MMSIM_MACHINE, or the H200."""
+    chosen = _current.get() or (_everywhere[-1] if _everywhere else None)
+    named = os.environ.get(VARIABLE)
+    return chosen or (card(named) if named else h200())
 
 
 class Chosen(Generic[T]):
@@ -77,7 +84,10 @@ def set_machine(chosen: Machine) -> None:
 
 
 def milliseconds(time_units: int) -> float:
-    """The milliseconds of time units of global memory on the H200."""
+    """The milliseconds of time units of the card, or of the H200's global memory."""
+    machine = current()
+    if isinstance(machine, Card):
+        return machine.milliseconds(time_units)
     return time_units * GROUP_PS * 1e-9
 
 

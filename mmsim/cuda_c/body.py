@@ -15,7 +15,7 @@ from mmsim.cuda_c.expressions import WRITER, CText
 from mmsim.cuda_c.lanes import Jump, Lanes, exchanged, has, refuse_parting, through
 from mmsim.cuda_c.layouts import Placement
 from mmsim.cuda_c.names import Names
-from mmsim.cuda_c.shape import Shape, ranges_of_fields
+from mmsim.cuda_c.shape import Shape
 from mmsim.cuda_c.text import C_TYPES, comment, literal_of, word_type
 from mmsim.errors import AddressError, LaunchError, Place, VectorError
 from mmsim.ir import nodes as ir
@@ -58,7 +58,7 @@ class Body:
         self.block = tidy(launch.lowered.code.body)  # with CUDA's own indices
         self.typing = launch.lowered.with_body(self.block)
         meaning = launch.meaning
-        self.ranges = Ranges(self.typing, ranges_of_fields(launch), meaning.numbers, meaning.extent)
+        self.ranges = Ranges(self.typing, launch.ranges_of_fields, meaning.numbers, meaning.extent)
         self.lock_step = lock_step
         if lock_step:
             refuse_parting(self.block, self.ranges, self.program)

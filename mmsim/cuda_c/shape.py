@@ -16,11 +16,10 @@ from itertools import pairwise
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import INT
 from mmsim.ir.ranges import Ranges
-from mmsim.ir.row import WHOLE, Range, is_within
+from mmsim.ir.row import WHOLE, is_within
 from mmsim.ir.tidy import read_by, set_by
 from mmsim.ir.walk import expressions, inside, parts, targets
 from mmsim.ir.walk import statements as all_statements
-from mmsim.meaning.launch import Launch
 
 Path = tuple[tuple[int, int], ...]
 """The path to a statement: the blocks around it, and its position in each."""
@@ -178,22 +177,3 @@ def _always_read(value: ir.Expr) -> Iterator[str]:
     first_only = isinstance(value, ir.Logic | ir.Choose)
     for operand in expressions(value)[: 1 if first_only else None]:
         yield from _always_read(operand)
-
-
-def ranges_of_fields(launch: Launch) -> dict[str, Range]:
-    """The ranges of the fields of T in one launch."""
-    grid = launch.grid
-    indices = {"threadIdx": grid.extents.block, "blockIdx": grid.extents.grid}
-    return {
-        "id": (0, grid.threads - 1),
-        "index": (0, grid.block_size - 1),
-        "block": (0, grid.blocks - 1),
-        "lane": (0, min(grid.width, grid.block_size) - 1),
-        "warp": (0, grid.warps - 1),
-        **{
-            f"{name}.{axis}": (0, extent - 1)
-            for name, extents in indices.items()
-            for axis, extent in zip(ir.AXES, extents, strict=True)
-        },
-        **{field: (value, value) for field, value in grid.uniform.items()},
-    }

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from mmsim.host.free_memory import SMALL
 from mmsim.ir.needs import needs
+from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
 from mmsim.model import cache
 from mmsim.model.cache import Numbers, Sparse, State
@@ -34,10 +35,28 @@ def _asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
     sizes = [launch.arrays[site.array].dtype.itemsize for site in launch.meaning.sites]
     place = math.gcd(numbers.sector, *map(machine.room, sizes))
     numbers = numbers._replace(sector=numbers.sector // place, dmms=launch.grid.dmms_used)
+    kinds = kinds_of(launch)
     return numbers, tuple(
-        Asked.by(machine, numbers, place, site.kind, size)
-        for site, size in zip(launch.meaning.sites, sizes, strict=True)
+        Asked.by(machine, numbers, place, kind, size, site.merged and machine.merges > 0)
+        for site, kind, size in zip(launch.meaning.sites, kinds, sizes, strict=True)
     )
+
+
+def kinds_of(launch: Launch) -> list[int]:
+    """The kind of each access, as the rule has them."""
+    machine = launch.machine
+    is_own = machine.cache is not None and machine.cache.own_sets > 0
+    is_own = is_own and launch.code.arithmetic != "python"
+
+    def kind(site: Site) -> int:
+        array = launch.arrays[site.array]
+        if site.kind == "atomic" and array.dtype.kind == "f" and site.op != "exch":
+            return cache.OF_FLOATS
+        if site.kind == "read" and is_own and not array.written and not site.strong:
+            return cache.OWN_READ
+        return cache.KIND[site.kind]
+
+    return list(map(kind, launch.meaning.sites))
 
 
 def new_state(numbers: Numbers, machine: Machine, sectors: int = 1 << 62) -> State:

@@ -19,17 +19,29 @@ def cache_directory() -> Path | None:
     """The directory of what is compiled: MMSIM_CACHE_DIR, or the user's cache directory, if any."""
     if given := os.environ.get("MMSIM_CACHE_DIR"):
         return Path(given)
+    return users_directory("XDG_CACHE_HOME", ".cache", "Caches")
+
+
+def data_directory() -> Path | None:
+    """The directory of what the user keeps: MMSIM_DATA_DIR, or that of the user's data, if any."""
+    if given := os.environ.get("MMSIM_DATA_DIR"):
+        return Path(given)
+    return users_directory("XDG_DATA_HOME", ".local/share", "Application Support")
+
+
+def users_directory(variable: str, usual: str, on_mac: str) -> Path | None:
+    """The directory of mmsim among the user's: as a variable says, or at the usual place."""
     try:
         home = Path.home()
     except RuntimeError:  # HOME is not set, and the system does not know the user
         home = Path()
     if sys.platform == "win32":
-        caches = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
+        found = Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local")
     elif sys.platform == "darwin":
-        caches = home / "Library" / "Caches"
+        found = home / "Library" / on_mac
     else:
-        caches = Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
-    return caches / "mmsim" if caches.is_absolute() else None
+        found = Path(os.environ.get(variable) or home / usual)
+    return found / "mmsim" if found.is_absolute() else None
 
 
 def read(file: Path) -> bytes | None:

@@ -22,10 +22,14 @@ def follows_from(value: ir.Expr, fields: Collection[str], variable: Callable[[st
 
 
 class Uniformity:
-    """The variables of a program that are `uniform`: one value for all threads that can see it."""
+    """The variables of a program that are `uniform`: one value for all threads that can see it.
 
-    def __init__(self, body: ir.Block) -> None:
+    These are the threads of the launch, or those for which the `fields` of T have one value.
+    """
+
+    def __init__(self, body: ir.Block, fields: Collection[str] = ir.UNIFORM_FIELDS) -> None:
         self._body = body
+        self._fields = fields
         every = list(statements(body))
         brought = ir.Load | ir.VectorLoad | ir.Atomic | ir.Exchange | ir.Barrier
         varying = {name for one in every if isinstance(one, brought) for name in targets(one)}
@@ -35,7 +39,7 @@ class Uniformity:
 
     def is_uniform(self, value: ir.Expr) -> bool:
         """Return whether an expression has one value for all threads that evaluate it."""
-        return follows_from(value, ir.UNIFORM_FIELDS, self.uniform.__contains__)
+        return follows_from(value, self._fields, self.uniform.__contains__)
 
     def _varying(self) -> set[str]:
         """Names in `uniform` that don't belong there, as far as the others show.

@@ -33,7 +33,8 @@ class Site:
 
     For an atomic, `op` is its operation. `returns` says whether the old value of an atomic is used,
     or whether a read is `strong` (see `ir.MemoryAccess`). A `part` is stored by the atomic. A lane
-    accesses `vector` adjacent elements together, usually one.
+    accesses `vector` adjacent elements together, usually one. A compiler knows that all lanes of a
+    warp access one word by a `merged` atomic, and can let one lane do all.
     """
 
     number: int
@@ -45,6 +46,7 @@ class Site:
     vector: int = 1
     strong: Strength = ""
     part: bool = False
+    merged: bool = False
 
     @property
     def orders(self) -> bool:

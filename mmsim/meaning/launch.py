@@ -21,6 +21,7 @@ from mmsim.ir.dtypes import Integers, type_of_number
 from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.lower import Lowered, lower
 from mmsim.ir.numba_types import typed
+from mmsim.ir.row import Range
 from mmsim.ir.walk import statements, written_arrays
 from mmsim.meaning import leniency
 from mmsim.meaning.arguments import checked, completed, key_of
@@ -322,6 +323,25 @@ class Launch:
     def met(self) -> None:
         """Note for equal launches that warps of a block met in a word of `in_turn`."""
         self.memo.put(MET, True)
+
+    @property
+    def ranges_of_fields(self) -> dict[str, Range]:
+        """The ranges of the fields of T."""
+        grid = self.grid
+        indices = {"threadIdx": grid.extents.block, "blockIdx": grid.extents.grid}
+        return {
+            "id": (0, grid.threads - 1),
+            "index": (0, grid.block_size - 1),
+            "block": (0, grid.blocks - 1),
+            "lane": (0, min(grid.width, grid.block_size) - 1),
+            "warp": (0, grid.warps - 1),
+            **{
+                f"{name}.{axis}": (0, extent - 1)
+                for name, extents in indices.items()
+                for axis, extent in zip(ir.AXES, extents, strict=True)
+            },
+            **{field: (value, value) for field, value in grid.uniform.items()},
+        }
 
     def rewind(self) -> None:
         """Let all arrays hold their first contents again, and forget what was written."""

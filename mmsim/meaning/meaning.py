@@ -40,6 +40,7 @@ from mmsim.ir.operators import (
     trip_count,
     union,
 )
+from mmsim.ir.uniform import Uniformity
 from mmsim.ir.walk import accesses, expressions, has_effect, statements, stored, targets
 from mmsim.meaning.alone import FEW, Alone
 from mmsim.meaning.barriers import refuse_parted
@@ -67,6 +68,11 @@ from mmsim.meaning.trips import Trips
 from mmsim.meaning.vectors import Begin, Finish, vector_access
 from mmsim.model.memory import zeros
 from mmsim.model.threads import Grid
+
+MERGED = ("add", "sub", "max", "min", "and", "or", "xor")
+"""The atomics that a compiler lets one lane of a warp do for all."""
+OF_WARPS = (*ir.UNIFORM_FIELDS, "block", "warp", *(f"blockIdx.{axis}" for axis in ir.AXES))
+"""The fields of T with one value for all lanes of a warp."""
 
 Execute = Callable[[Frame, Mask], Mask]
 Behind = Callable[[Frame, Mask], Steps]
@@ -124,7 +130,7 @@ class Meaning(Evaluator):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.sites = [_site(access) for access in accesses(self.code.body)]
+        self.sites = [self._site(access) for access in accesses(self.code.body)]
         self._registers = [local.name for local in self.code.locals if local.kind == "registers"]
         self._after: Behind | None = None  # the way of lanes that go on before others
         self._making = Lock()  # launches of several threads may share it
@@ -168,6 +174,27 @@ class Meaning(Evaluator):
         """Return whether it reads the time."""
         every = statements(self.code.body)
         return any(isinstance(one, ir.Exchange) and one.op == "clock" for one in every)
+
+    @cached_property
+    def _of_warps(self) -> Uniformity:
+        """The values that all lanes of a warp share by the program's text."""
+        return Uniformity(self.code.body, OF_WARPS)
+
+    def _site(self, access: ir.Access) -> Site:
+        """The engines' view of an access of the text."""
+        number, array, place = access.site, access.array, access.place
+        if isinstance(access, ir.Atomic):
+            returns = access.target is not None
+            merged = access.op in MERGED and all(map(self._of_warps.is_uniform, access.index))
+            merged = merged and self.typing.arrays[array].kind != "f"
+            made = Site(number, array, "atomic", place, access.op, returns, part=access.part)
+            return replace(made, merged=merged)
+        if isinstance(access, ir.Load | ir.VectorLoad):
+            width = max(len(targets(access)), 1)
+            returns = bool(access.strong)
+            return Site(number, array, "read", place, None, returns, width, access.strong)
+        width = len(stored(access))
+        return Site(number, array, "write", place, vector=width, strong=access.strong)
 
     # Statements
 
@@ -602,17 +629,3 @@ def _staying(mask: Mask, stay: Value, done: Mask) -> tuple[Mask, Mask]:
     if staying < count(mask, len(inside)):
         return inside, union(done, both(mask, ~stay))
     return mask, done
-
-
-def _site(access: ir.Access) -> Site:
-    """The engines' view of an access of the text."""
-    number, array, place = access.site, access.array, access.place
-    if isinstance(access, ir.Atomic):
-        returns = access.target is not None
-        return Site(number, array, "atomic", place, access.op, returns, part=access.part)
-    if isinstance(access, ir.Load | ir.VectorLoad):
-        width = max(len(targets(access)), 1)
-        returns = bool(access.strong)
-        return Site(number, array, "read", place, None, returns, width, access.strong)
-    width = len(stored(access))
-    return Site(number, array, "write", place, vector=width, strong=access.strong)

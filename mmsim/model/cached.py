@@ -12,7 +12,13 @@ from mmsim.model.cache import MASKED, Numbers
 from mmsim.model.hmm import HMM
 from mmsim.model.machines import Unit, Units, banks, check_numbers, groups, whole_numbers
 
-LEAST = {"write_time": 1, "write_port_time": 0, "write_wire_time": 0, "resident": 1}
+LEAST = {
+    "write_time": 1,
+    "write_port_time": 0,
+    "write_wire_time": 0,
+    "float_time": 0,
+    "resident": 1,
+}
 """The least of numbers that may be None; that of the others is their default."""
 
 
@@ -46,9 +52,14 @@ class Cached(HMM):
         Clusters take turns, and each belongs to one half. Default: each DMM is a cluster.
     half_of
         The half of each cluster, 0 or 1, as a tuple. Default: given by the cluster's number.
-    slices, atomic_time
-        Slices of the cache; time units for which each sector of an atomic occupies its line's
-        slice.
+    slices, atomic_time, float_time, line_time
+        Slices of the cache; time units for which each sector of an atomic, of one on floats
+        (default: `atomic_time`), and each line of a read occupies its line's slice.
+    near
+        The bits of a line's number, as a number, that its slice doesn't depend on.
+    merges
+        1 if an atomic on integers is one request for all lanes of a warp that have its place by the
+        program's text, as compilers make it; 0 if they take turns.
     shared_time
         Time units of a stage of a shared memory.
     miss_latency, cross_latency
@@ -56,6 +67,10 @@ class Cached(HMM):
     capacity, ways, halves, fetch
         Places of the cache (0: no cache), lines of a set, halves (1 or 2), sectors that a miss
         fetches.
+    own_capacity, own_ways, own_latency
+        Places of each DMM's own cache (0: none), lines of a set, and the latency of a read that
+        finds all its sectors there. Reads of arrays that the kernel doesn't write look there first,
+        in kernels of numba.cuda and CUDA C++; programs of mmsim are compiled without this cache.
     channels, banks, row
         Channels of the memory, banks of a channel, lines of a row.
     under_way
@@ -95,11 +110,18 @@ class Cached(HMM):
     half_of: tuple[int, ...] | None = None
     slices: int = 1
     atomic_time: int = 0
+    float_time: int | None = None
+    line_time: int = 0
+    near: int = 0
+    merges: int = 0
     shared_time: int = 1
     capacity: int = 0
     ways: int = 1
     halves: int = 1
     fetch: int = 1
+    own_capacity: int = 0
+    own_ways: int = 1
+    own_latency: int = 1
     channels: int = 1
     banks: int = 1
     row: int = 1
@@ -211,8 +233,11 @@ class Cached(HMM):
             "write_time": self.write_time or self.tag_time,
             "sector": line // self.sectors,
             "sets": self.capacity // (line * self.ways * self.halves),
+            "own_sets": self.own_capacity // (line * self.own_ways),
             "page": self.page * self.sectors // line,
         }
+        if own["float_time"] is None:
+            own["float_time"] = own["atomic_time"]
         for name in ("port_time", "wire_time"):
             if own[f"write_{name}"] is None:
                 own[f"write_{name}"] = own[name]

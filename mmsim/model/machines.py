@@ -116,6 +116,8 @@ class Machine(ABC):
     """The rule of a memory with sectors and a cache; None without."""
     half_of: tuple[int, ...] | None = None
     """The half of the cache of each cluster; None for the half of its number."""
+    merges: int = 0
+    """1 if an atomic at one place for all lanes of a warp, by the text, is one request, else 0."""
     under_way: int = 1
     """The most requests of a warp under way, under the asynchronous schedule."""
     resident: int | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mmsim.model.cache import ATOMIC, KIND, READ, Numbers, quotient
+from mmsim.model.cache import ATOMIC, READ, Numbers, quotient
 from mmsim.model.machines import Machine
 
 
@@ -16,23 +16,27 @@ class Asked(NamedTuple):
     """The requests of one access for sectors: the input of `gather`."""
 
     kind: int
-    """`READ`, `WRITE` or `ATOMIC` of `mmsim.model.cache`."""
+    """`OWN_READ`, `READ`, `WRITE`, `ATOMIC` or `OF_FLOATS` of `mmsim.model.cache`."""
     size: int
     """Places of an element."""
     sector: int
     """Places of a sector."""
     masked: bool
     """Return whether the touched places of a sector matter."""
+    turns: bool = False
+    """Return whether an atomic's lanes take turns at an element."""
 
     @staticmethod
-    def by(machine: Machine, numbers: Numbers, place: int, kind: str, itemsize: int) -> Asked:
-        """The accesses of a kind to elements of `size` bytes.
+    def by(
+        machine: Machine, numbers: Numbers, place: int, kind: int, itemsize: int, merged: bool
+    ) -> Asked:
+        """The accesses of a kind to elements of `size` bytes; lanes of a `merged` one are one.
 
         `place` is the size of a place in words, or bytes.
         """
-        code = KIND[kind]
-        masked = code != READ and numbers.sets > 0
-        return Asked(code, machine.room(itemsize) // place, numbers.sector, masked)
+        masked = kind > READ and numbers.sets > 0
+        turns = kind >= ATOMIC and not merged
+        return Asked(kind, machine.room(itemsize) // place, numbers.sector, masked, turns)
 
     def most(self, lanes: int) -> int:
         """The most sectors of a request of `lanes` lanes."""
@@ -41,7 +45,7 @@ class Asked(NamedTuple):
     def sectors(self, addresses: Sequence[int]) -> tuple[list[int], list[int]]:
         """The sectors of one request, and its touched places of each.
 
-        >>> Asked(ATOMIC, 1, 4, True).sectors([9, 4, 1, 4])
+        >>> Asked(ATOMIC, 1, 4, True, True).sectors([9, 4, 1, 4])
         ([0, 1, 1, 2], [2, 1, 1, 2])
         """
         count = len(addresses)
@@ -90,13 +94,13 @@ def gather(
     matters, `places` gets a bit for each touched place of each sector.
 
     >>> found, touched = [0] * 4, [0] * 4
-    >>> gather(Asked(ATOMIC, 1, 4, True), [9, 4, 1, 4], 0, 4, [0] * 4, found, touched, 0)
+    >>> gather(Asked(ATOMIC, 1, 4, True, True), [9, 4, 1, 4], 0, 4, [0] * 4, found, touched, 0)
     4
     >>> found, touched
     ([0, 1, 1, 2], [2, 1, 1, 2])
     """
     size, sector, masked = asked.size, asked.sector, asked.masked
-    atomic = asked.kind == ATOMIC
+    atomic = asked.turns
     count = end - begin
     before = addresses[begin] if count > 0 else 0
     ascending = True

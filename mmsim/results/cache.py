@@ -82,10 +82,12 @@ class CacheRow(Tabular):
 def rates(numbers: Numbers, kind: Kind) -> tuple[int, ...]:
     """Time units for which one item of a kind of access occupies each of `RESOURCES`."""
     each, port, wire = numbers.write_time, numbers.write_port_time, numbers.write_wire_time
+    of_slice = numbers.atomic_time
     if kind == "read":
         each, port, wire = numbers.tag_time, numbers.port_time, numbers.wire_time
+        of_slice = numbers.line_time
     common = numbers.sector_time, numbers.cross_time, numbers.memory_time
-    return (each, *common, numbers.row_time, numbers.page_time, port, wire, numbers.atomic_time)
+    return (each, *common, numbers.row_time, numbers.page_time, port, wire, of_slice)
 
 
 class CacheRows(Rows[CacheRow]):

@@ -1,0 +1,132 @@
+"""The cards that come with mmsim, from the kept measurements.
+
+`python -m mmsim_algorithms.gpu.cards` writes mmsim/model/cards again. `mmsim gpu calibrate --save`
+writes a card of the user's in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from statistics import fmean
+
+from mmsim.gpu.calibrated import Calibration
+from mmsim.gpu.operations import ATOMICS, BLOCKS, HOT, THREADS
+from mmsim.gpu.record import Record, Row
+from mmsim.model.card import FOLDER as CARDS
+from mmsim.model.card import Card, to_json
+from mmsim_algorithms.gpu.cache_calibrated import UNIT_PS, WORD, cached_numbers
+from mmsim_algorithms.gpu.kept import FOLDER, Results
+
+KEPT = {"h200": FOLDER, "h100": FOLDER.parent / "h100"}
+"""The folder of each card's records."""
+CONVERSIONS = {
+    "float32": ("convert from and to int32 float32",),
+    "float64": (
+        "convert from and to int32 float64",
+        "convert from and to int64 float32",
+        "convert from and to int64 float64",
+        "convert from and to float32 float64",
+    ),
+}
+"""The measured conversions by the widest type."""
+FIRST_LEVEL, OWN_WAYS = 192 * 1024, 8
+"""Bytes and ways of the first-level cache. They are chosen: NVIDIA gives 256 KiB for it and the
+shared memory together. Its latency is that of shared memory."""
+NEAR = 0b100101
+"""Bits of a line's number on which its slice doesn't depend: 2 lines share one."""
+UNUSED = ("remainder of division int32", "remainder of division int64")
+
+
+def card(name: str, cache: Record, plain: Calibration, operations: Record) -> Card:
+    """The card of some records: of the cache and memory, of the plain machines, of operations."""
+    numbers = cached_numbers(cache, plain)
+    return Card(
+        plain.multiprocessors,
+        32,
+        numbers.pop("global_latency"),
+        numbers.pop("shared_latency"),
+        bank_bytes=WORD,
+        **numbers,
+        float_time=_units(_ps(operations, ATOMICS, "float32")),
+        line_time=_units(_ps(operations, HOT, "int32")),
+        near=NEAR,
+        merges=1,
+        own_capacity=FIRST_LEVEL,
+        own_ways=OWN_WAYS,
+        own_latency=round(plain.shared_latency * plain.cycle_ps / UNIT_PS),
+        name=name,
+        device=str(cache.facts["device"]),
+        driver=str(cache.facts["driver"]),
+        date=str(cache.facts["date"])[:10],
+        unit_fs=round(UNIT_PS * 1000),
+        launch_time=_units(plain.launch_ns * 1000),
+        block_time=_units(of_block(operations.rows)),
+        cycle_time=_units(plain.cycle_ps),
+        operations=tuple(sorted(costs(operations.rows).items())),
+    )
+
+
+def _ps(operations: Record, name: str, type_: str) -> float:
+    (row,) = (one for one in operations.rows if one["operation"] == name and one["type"] == type_)
+    return float(row["ps"] or 0)
+
+
+def _units(ps: float) -> int:
+    return round(ps / UNIT_PS)
+
+
+def of_block(rows: Iterable[Row]) -> float:
+    """Picoseconds between the beginnings of two blocks, from launches of many empty blocks."""
+    found = sorted(
+        (int(row["blocks"] or 0), float(row["ms"] or 0))
+        for row in rows
+        if row["operation"] == BLOCKS and row["threads"] == THREADS
+    )
+    (few, short), (many, long) = found[-2:]
+    return (long - short) * 1e9 / (many - few)
+
+
+def costs(rows: Iterable[Row]) -> dict[str, int]:
+    """Time units of a multiprocessor for each operation, by name and type."""
+    found: dict[str, float] = {}
+    waiting: list[Mapping[str, object]] = []
+    for row in rows:
+        if row["operation"] in (BLOCKS, HOT, ATOMICS):
+            continue
+        name = f"{row['operation']} {row['type']}"
+        if row["within"]:
+            waiting.append(row)
+        found[name] = float(row["ps"] or 0)
+    for row in waiting:
+        name, parts = f"{row['operation']} {row['type']}", str(row["within"]).split()
+        number = int(parts.pop(0)) if parts[0].isdecimal() else 1
+        other = " ".join(parts if len(parts) > 1 else [*parts, str(row["type"])])
+        found[name] -= number * found[other]
+    for name in ("barrier", "exchange"):
+        found[name] = found.pop(f"{name} int32")
+    for type_ in ("float32", "float64"):  # of a conversion the widest type counts
+        found[f"convert {type_}"] = fmean(
+            found.pop(name) for name in [*found] if name in CONVERSIONS[type_]
+        )
+    for name in ("access", "choice"):  # to issue them
+        found[name] = found["sum int32"]
+    found["branch"] = found.pop("branch int32") - 2 * found["sum int32"]
+    found["trip"] = found["branch"] / 2  # it needs no place where its lanes meet
+    return {name: max(1, _units(ps)) for name, ps in found.items() if name not in UNUSED}
+
+
+def kept(name: str, folder: Path) -> Card:
+    """The card of the records in a folder."""
+    results = Results.read(folder)
+    return card(name, results["cache"], results.card, results["operations"])
+
+
+def main() -> None:
+    for name, folder in KEPT.items():
+        if (folder / "operations.json").exists():
+            (CARDS / f"{name}.json").write_text(to_json(kept(name, folder)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

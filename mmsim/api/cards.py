@@ -1,0 +1,193 @@
+"""Cards by name, and the times that they predict for kernels."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mmsim.api.machines import Cached
+from mmsim.errors import Brief
+from mmsim.host.guesses import advised
+from mmsim.model import card as cards
+from mmsim.model.cache import OTHER, State
+from mmsim.model.threads import Given, asked
+from mmsim.results.prediction import Prediction
+
+SWEPT = 3
+"""Before a kernel is predicted, this many times the capacity of the cache is written elsewhere."""
+MOST = 1 << 40
+"""Accesses of a thread that are not taken for an endless program."""
+DEPENDENT = 4
+"""Clock cycles from an operation of a warp to the next one that needs its result."""
+
+
+@advised()
+class Card(cards.Card, Cached):
+    __doc__ = cards.Card.__doc__
+
+    @advised("mm.H200().predict(kernel, a, b, threads=1024, block_size=128)")
+    def predict(
+        self,
+        program: Any,
+        *args: Any,
+        threads: int | None = None,
+        block_size: int | None = None,
+        grid: Given | None = None,
+        block: Given | None = None,
+    ) -> Prediction:
+        """Predict the time of one launch on this card, without the copies to and from it.
+
+        The time is the largest of three: of the requests to memory, of the operations that the
+        multiprocessors issue, and of the beginnings of blocks; and a launch. The arrays aren't
+        changed.
+
+        Parameters
+        ----------
+        program, args, threads, block_size, grid, block
+            As for `Machine.run`: a program, a kernel of numba.cuda, or of CUDA C++.
+
+        Raises
+        ------
+        LaunchError, ProgramError
+            As `Machine.run`.
+
+        Examples
+        --------
+        >>> import numpy as np, mmsim as mm
+        >>> @mm.program
+        ... def copy(T, a, b):
+        ...     b[T.id] = a[T.id]
+        >>> a = np.zeros(4096, np.float32)
+        >>> mm.H200().predict(copy, a, a.copy(), threads=4096, block_size=256).bound
+        'latency'
+        """
+        from mmsim.api.binding import bind, exhaustion
+        from mmsim.engines.selection import launch
+        from mmsim.meaning.counted import counted
+        from mmsim.results.cache import bound, busy
+
+        with Brief():
+            sizes = asked(threads, block_size, grid, block)
+            with exhaustion(program, sizes[0]):
+                one = bind(self, program, args, sizes, "asynchronous", MOST)
+                operations = counted(one)
+                one.left = State._make(part.copy() for part in _swept(self))
+                run = launch(one, "array", None, False)
+        requests = run.time
+        costs = np.array([self._cost(kind) for kind in operations.kinds])
+        issued = _issue(self, costs, operations.warps, one.grid.warps_per_block, one.grid.dmms)
+        times = {
+            "memory": requests,
+            "instructions": issued,
+            "blocks": one.grid.blocks * self.block_time,
+        }
+        most = max(times, key=times.__getitem__)
+        binds = most
+        if most == "memory":
+            taken = busy(run.cache, self.cache)
+            binds = bound(taken, taken, run.time)
+        number, error = next(
+            ((number, error) for name, number, error in self.errors if name == binds), (0, None)
+        )
+
+        def again() -> float:
+            """Predict the same launch once more, with the cache that the first one left."""
+            other = bind(self, program, args, sizes, "asynchronous", MOST)
+            other.left = State._make(np.array(part) for part in one.left or _swept(self))
+            warm = launch(other, "array", None, False).time
+            return self._with_launch(
+                max(warm, *(times[name] for name in times if name != "memory"))
+            )
+
+        parts = {name: self._with_launch(time) for name, time in times.items()}
+        total = self._with_launch(times[most])
+        return Prediction(run.program, self.name, total, binds, error, number, parts, again)
+
+    def _with_launch(self, time: float) -> float:
+        return self.milliseconds(time + self.launch_time)
+
+    def _cost(self, kind: str) -> int:
+        """Time units of a multiprocessor for an operation of a warp; of an unknown type as of
+        32 bits, of an unknown function as of the slowest known one."""
+        known = dict(self.operations)
+        name, _, type_ = kind.rpartition(" ")
+        narrow = f"{name} {'float32' if type_.startswith('float') else 'int32'}"
+        return known.get(kind, known.get(narrow, known.get(f"pow {type_}", self.cycle_time)))
+
+
+def card(name: str) -> Card:
+    """Return the machine that stands for a card: "h200", "h100", or one that you measured.
+
+    >>> import mmsim as mm
+    >>> mm.card("h100").device
+    'NVIDIA H100 80GB HBM3'
+    """
+    return cards.read(name, Card)
+
+
+def H200() -> Card:
+    """Return the machine that stands for an NVIDIA H200, with the numbers measured on one.
+
+    >>> import mmsim as mm
+    >>> mm.H200().dmms, mm.H200().date
+    (132, '2026-11-24')
+    """
+    return card("h200")
+
+
+def H100() -> Card:
+    """Return the machine that stands for an NVIDIA H100, with the numbers measured on one.
+
+    >>> import mmsim as mm
+    >>> mm.H100().dmms
+    132
+    """
+    return card("h100")
+
+
+@lru_cache(maxsize=2)
+def _swept(machine: Card) -> State:
+    """The cache after an array of `SWEPT` times its size was written, in arrays."""
+    from mmsim.engines.array.cached_time import compiled
+    from mmsim.engines.cached_launch import new_state
+
+    numbers, lines = machine.cache, SWEPT * machine.capacity // machine.line
+    state = new_state(numbers, machine, OTHER * numbers.sectors)
+    compiled().write_other(numbers, state, lines)
+    return state
+
+
+def _issue(
+    machine: Card,
+    costs: npt.NDArray[Any],
+    warps: npt.NDArray[np.float64],
+    of_block: int,
+    dmms: int,
+) -> int:
+    """Time units of the busiest DMM for the operations of its warps.
+
+    Blocks go in order to the DMM with the least to do. A warp can't issue faster than its
+    operations depend on each other.
+    """
+    if not len(costs):
+        return 0
+    resident = machine.resident or len(warps[0]) * machine.width
+    at_once = max(1, resident // (of_block * machine.width))
+    issue = np.add.reduceat(costs @ warps, np.arange(0, warps.shape[1], of_block))
+    each = np.maximum(costs, DEPENDENT * machine.cycle_time)
+    serial = np.maximum.reduceat(each @ warps, np.arange(0, warps.shape[1], of_block))
+    longest = float(serial.max())
+    return round(max(_busiest(issue, dmms), _busiest(serial / at_once, dmms), longest))
+
+
+def _busiest(blocks: Sequence[float] | npt.NDArray[Any], dmms: int) -> float:
+    """The most that a DMM has to do, if each block goes to the one with the least."""
+    loads = [0.0] * dmms
+    for block in blocks:
+        heapq.heapreplace(loads, loads[0] + float(block))
+    return max(loads)

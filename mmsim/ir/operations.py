@@ -1,0 +1,396 @@
+"""The operations of a program's statements, about as a compiler for a GPU leaves them.
+
+The accesses say what memory does; these say what the multiprocessors have to issue. An operation is
+named by what it computes and its type, as "sum int32". A compiler computes an expression once as
+long as its variables stay the same, before a loop if they don't change in it, adds a product in one
+operation if it may, and puts a constant part of an index into the access. Sums of integers have the
+width of their type. Products and divisions take 32 bits if their range is known to be narrow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from mmsim.errors import Place
+from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import BOOL, SINGLE, Type, is_int, is_whole
+from mmsim.ir.lower import is_check
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.operators import row_of
+from mmsim.ir.row import Range, is_within
+from mmsim.ir.walk import accesses, expressions, inside, names, statements, targets
+
+Operations = Counter[str]
+"""How many of each operation; parts of one where a compiler shares it among trips of a loop."""
+Key = Any
+
+NARROW: Range = (-(2**31), 2**32 - 1)
+"""The integers for which 32 bits are enough."""
+UNROLLED = 4
+"""The trips of a loop for which a compiler tests once whether it goes on."""
+SIMPLE = ("sum", "bits", "shift", "extreme", "sign", "absolute", "not", "compare", "index")
+"""The kinds of rows that are as fast as a sum."""
+FREE = ("same", "check", "count")
+EXACT = ("fabs", "copysign", "isnan", "isinf", "isfinite", "as_integer", "as_float")
+"""Functions that are one operation on the bits."""
+OF_ACCESS, OF_BARRIER, OF_EXCHANGE = "access", "barrier", "exchange"
+OF_BRANCH, OF_TRIP, OF_CHOICE = "branch", "trip", "choice"
+"""A branch whose lanes meet again, the jump back of a loop, and a branch without a jump."""
+PREDICATED = 4
+"""The accesses in a branch for which a compiler makes each conditional instead of a jump."""
+
+
+@dataclass(eq=False)
+class Counting:
+    """The operations of every statement of one launch's program.
+
+    `of` gives the type of an expression, `range_of` its range (None: not known), `constant` its
+    value if that is known before the launch. If it `fuses`, a product and a sum of floats are one
+    operation. `entry` has the operations of a statement whenever
+    lanes come to it, `trip` those of each trip of a loop, both by the statement's identity.
+    """
+
+    body: ir.Block
+    of: Callable[[ir.Expr], Type]
+    range_of: Callable[[ir.Expr], Range | None]
+    constant: Callable[[ir.Expr], ir.Scalar | None]
+    shapes: dict[str, tuple[int, ...]]
+    fuses: bool
+    entry: dict[int, Operations] = field(default_factory=dict)
+    trip: dict[int, Operations] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._known: dict[Key, frozenset[str]] = {}
+        self._counted: list[tuple[str, set[str]]] = []  # the variable of each loop, what it sets
+        self._block(self.body)
+
+    def _block(self, block: ir.Block) -> None:
+        for statement in block:
+            self.entry[id(statement)] = self._statement(statement)
+            for name in targets(statement):
+                self._set(name)
+
+    def _set(self, *changed: str) -> None:
+        """Forget the expressions of variables that have changed."""
+        gone = set(changed)
+        self._known = {key: used for key, used in self._known.items() if not used & gone}
+
+    def _statement(self, statement: ir.Stmt) -> Operations:
+        match statement:
+            case ir.Assign(_, value) | ir.RegisterWrite(_, _, value):
+                return self._values((value,))
+            case ir.Load() | ir.Store() | ir.Atomic() | ir.VectorLoad() | ir.VectorStore():
+                rest = expressions(statement)[len(statement.index) :]
+                return self._address(statement) + self._values(rest) + Operations((OF_ACCESS,))
+            case ir.If(test, then, orelse):
+                own = self._values((test,)) + Operations((_branch(statement),))
+                known = dict(self._known)
+                self._block(then)
+                self._known = dict(known)
+                self._block(orelse)
+                self._known = known
+                self._set(*changes((statement,)))
+                return own
+            case ir.For(target, start, stop, step, body):
+                own = self._values((start, stop, step))
+                own += self._loop(statement, (target,), (), body)
+                trip = Operations({f"sum {self._whole(start)}": 1, OF_TRIP: 1})
+                trip[f"sum {self._whole(stop)}"] += 1
+                self.trip[id(statement)] = Operations(
+                    {name: number / UNROLLED for name, number in trip.items()}
+                )
+                return own
+            case ir.While(prelude, test, body):
+                self.trip[id(statement)] = Operations((OF_TRIP,))
+                return self._loop(statement, (), (*prelude, test), body)
+            case ir.Scope(_, body):
+                self._block(body)
+                return Operations()
+            case ir.Barrier():
+                return self._values(expressions(statement)) + Operations((OF_BARRIER,))
+            case ir.Exchange(operands=operands):
+                return self._values(operands) + Operations((OF_EXCHANGE,))
+            case ir.Break() | ir.Continue() | ir.Return() | ir.Leave():
+                return Operations((OF_CHOICE,))
+            case ir.Forget():
+                return Operations()
+            case _:
+                assert_never(statement, "the count of operations")
+
+    def _loop(
+        self,
+        loop: ir.For | ir.While,
+        own: tuple[str, ...],
+        head: tuple[ir.Stmt | ir.Expr, ...],
+        body: ir.Block,
+    ) -> Operations:
+        """Count a loop's statements; return what is computed before it, once for all trips."""
+        changing = {*own, *changes((loop,))}
+        self._set(*changing)
+        before = Operations()
+        for value in _all_values(loop):
+            before += self._invariant(value, changing)
+        for access in accesses((loop,)):
+            if not names(access.index[:-1]) & changing:
+                before += self._row(access)
+        outer = dict(self._known)
+        self._counted.append(("".join(own), changing))
+        for one in head:
+            if isinstance(one, ir.Stmt):
+                self._block((one,))
+            else:
+                self.trip[id(loop)] += self._values((one,))
+        self._block(body)
+        self._counted.pop()
+        self._known = outer
+        self._set(*changing)
+        return before
+
+    def _invariant(self, value: ir.Expr, changing: set[str]) -> Operations:
+        """The operations of the parts of an expression that don't change in a loop."""
+        if not names((value,)) & changing:
+            return self._values((value,))
+        found = Operations()
+        for part in expressions(value):
+            found += self._invariant(part, changing)
+        return found
+
+    # Expressions
+
+    def _values(self, values: Iterable[ir.Expr]) -> Operations:
+        found = Operations()
+        for value in values:
+            found += self._value(value)
+        return found
+
+    def _value(self, value: ir.Expr) -> Operations:
+        """The operations of an expression, none if it has been computed before."""
+        if isinstance(value, ir.Const | ir.Var | ir.Number | ir.ThreadField | ir.Extent):
+            return Operations()
+        if self.constant(value) is not None:
+            return Operations()
+        key = key_of(value)
+        if key in self._known:
+            return Operations()
+        if (narrow := _narrowed(value, self.of)) is not None:
+            found = self._values(narrow) + self._operation(expressions(value)[0], SINGLE)
+        else:
+            found = self._values(expressions(value)) + self._own(value)
+        self._known[key] = frozenset(names((value,)))
+        return found
+
+    def _own(self, value: ir.Expr) -> Operations:
+        match value:
+            case ir.Logic(_, left, _):
+                return Operations((f"sum {self._width(left)}",))
+            case ir.Choose(_, then, _):
+                return Operations((f"sum {self._width(then)}",))
+            case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
+                return self._operation(value)
+            case ir.RegisterRead():
+                return Operations()
+            case ir.Lookup():
+                return Operations((OF_ACCESS,))
+            case ir.Const() | ir.Var() | ir.Number() | ir.ThreadField() | ir.Extent():
+                return Operations()
+            case _:
+                assert_never(value, "the count of operations")
+
+    def _operation(self, value: Any, of: Type | None = None) -> Operations:
+        """The operations of an operator; of a type, if it isn't the one that it computes in."""
+        row, operands = row_of(value), expressions(value)
+        kind, width = row.kind, self._width(value) if of is None else of.name
+        if kind in ("compare", "not", "count"):
+            width = self._width(operands[0])
+        if is_check(value) or kind in FREE:
+            return Operations()
+        if kind == "cast":
+            return self._cast(value, operands[0])
+        if kind == "index" and (low := self.range_of(operands[0])) and low[0] >= 0:
+            return Operations()  # it doesn't count from the end
+        if kind == "sum" and value.op == "*":
+            if any(map(self._is_power, operands)):
+                return Operations((f"sum {width}",))  # a shift
+            return Operations((f"product {self._narrow(value) if of is None else width}",))
+        if kind == "sum" and width.startswith("float") and any(map(is_product, operands)):
+            return Operations() if self.fuses else Operations((f"sum {width}",))
+        if kind == "division" and is_whole(self.of(operands[1])):
+            return self._division(kind, operands[1], self._narrow(operands[0]))
+        if kind in SIMPLE or value.op in EXACT:
+            return Operations((f"sum {width}",))
+        if kind == "function":
+            return Operations((f"{value.op} {self._width(operands[0])}",))
+        return Operations((f"{kind} {width}",))
+
+    def _division(self, kind: str, divisor: ir.Expr, width: str) -> Operations:
+        """A division of integers: by a constant it is a shift, or a product and sums."""
+        if self._is_power(divisor):
+            return Operations((f"sum {width}",))
+        if isinstance(number := self.constant(divisor), int) and number > 0:
+            return Operations({f"product {width}": 2, f"sum {width}": 2})
+        return Operations((f"{kind} {width}",))
+
+    def _is_power(self, value: ir.Expr) -> bool:
+        """Return whether an integer is known to be a power of two."""
+        number = self.constant(value) if is_whole(self.of(value)) else None
+        return isinstance(number, int) and number > 0 and number & (number - 1) == 0
+
+    def _cast(self, value: ir.Operating, operand: ir.Expr) -> Operations:
+        """A conversion, none if the bits stay."""
+        before, after = self._width(operand), self._width(value)
+        if before == after or {before, after} <= {"int32", "int64"}:
+            return Operations()
+        return Operations((f"convert {max(before, after, key=_bits)}",))
+
+    def _address(self, access: ir.Access) -> Operations:
+        """The operations that find a word's place, without a constant part of the last index."""
+        if not access.index:
+            return Operations()
+        if self._moves(access.index):
+            return Operations({"sum int64": 1 / UNROLLED})
+        last = _without_constant(access.index[-1])
+        found = self._values((*access.index[:-1], last)) + self._row(access)
+        key = "address", access.array, key_of((*access.index[:-1], last))
+        if key not in self._known:
+            self._known[key] = frozenset(names((*access.index[:-1], last)))
+            found["product int32"] += 1  # of the index and the bytes of an element, wide
+        return found
+
+    def _moves(self, index: tuple[ir.Expr, ...]) -> bool:
+        """Return whether a place moves by the same distance in each trip of the innermost loop."""
+        if not self._counted or not self._counted[-1][0]:
+            return False
+        target, changing = self._counted[-1]
+        return target in names(index) and all(is_linear(one, target, changing) for one in index)
+
+    def _row(self, access: ir.Access) -> Operations:
+        """The operations that find the begin of the words along the last axis."""
+        axes = sum(extent > 1 for extent in self.shapes[access.array][1:])
+        key = "row", access.array, key_of(access.index[:-1])
+        if not axes or key in self._known:
+            return Operations()
+        self._known[key] = frozenset(names(access.index[:-1]))
+        wide = any(self._narrow(one) == "int64" for one in access.index)
+        return Operations({f"product {'int64' if wide else 'int32'}": axes})
+
+    # Types
+
+    def _width(self, value: ir.Expr) -> str:
+        type_ = self.of(value)
+        if type_ == BOOL:
+            return "int32"
+        if is_whole(type_):
+            return self._whole(value)
+        if type_.kind == "c":
+            return f"float{4 * type_.itemsize}"
+        return type_.name
+
+    def _whole(self, value: ir.Expr) -> str:
+        """The width of an integer, by its type."""
+        type_ = self.of(value)
+        return "int64" if is_int(type_) and type_.itemsize > 4 else "int32"
+
+    def _narrow(self, value: ir.Expr) -> str:
+        """The width, of an integer whose range is narrow 32 bits: for products and divisions."""
+        width, found = self._width(value), self.range_of(value)
+        if width == "int64" and found is not None and is_within(found, NARROW):
+            return "int32"
+        return width
+
+
+def changes(block: Iterable[ir.Stmt]) -> set[str]:
+    """The variables and register arrays that a block's statements set."""
+    found: set[str] = set()
+    for one in statements(block):
+        found.update(targets(one))
+        if isinstance(one, ir.RegisterWrite):
+            found.add(one.array)
+        if isinstance(one, ir.Forget):
+            found.update(one.names)
+    return found
+
+
+def _all_values(loop: ir.Stmt) -> Iterable[ir.Expr]:
+    """The expressions of the statements inside a loop, which all trips evaluate."""
+    for block in inside(loop):
+        for statement in block:
+            yield from expressions(statement)
+    if isinstance(loop, ir.While):
+        yield loop.test
+
+
+def is_linear(value: ir.Expr, target: str, changing: set[str]) -> bool:
+    """Return whether a value is a multiple of a loop's variable and what doesn't change in it."""
+    if not names((value,)) & changing:
+        return True
+    if isinstance(value, ir.Var):
+        return value.name == target
+    if not isinstance(value, ir.Binary) or value.op not in ("+", "-", "*"):
+        return False
+    sides = expressions(value)
+    if value.op == "*" and all(names((side,)) & changing for side in sides):
+        return False
+    return all(is_linear(side, target, changing) for side in sides)
+
+
+def _branch(statement: ir.If) -> str:
+    """The kind of a branch: without a jump if there is little in it."""
+    inner = list(statements((*statement.then, *statement.orelse)))
+    jumps = any(isinstance(one, ir.For | ir.While | ir.Barrier | ir.Scope) for one in inner)
+    few = sum(isinstance(one, ir.Access) for one in inner) <= PREDICATED
+    return OF_BRANCH if jumps or not few else OF_CHOICE
+
+
+def is_product(value: ir.Expr) -> bool:
+    """Return whether an expression is a product."""
+    return isinstance(value, ir.Binary) and value.op == "*"
+
+
+def _without_constant(index: ir.Expr) -> ir.Expr:
+    """An index without a constant that is added to it: the access adds it."""
+    if isinstance(index, ir.Binary) and index.op in ("+", "-"):
+        if isinstance(index.right, ir.Const):
+            return _without_constant(index.left)
+        if isinstance(index.left, ir.Const) and index.op == "+":
+            return _without_constant(index.right)
+    return index
+
+
+def _narrowed(value: ir.Expr, of: Callable[[ir.Expr], Type]) -> tuple[ir.Expr, ...] | None:
+    """The floats of 32 bits of an operation in double that is rounded to 32 bits, or None.
+
+    The result is that of the operation in 32 bits, which compilers choose.
+    """
+    if not isinstance(value, ir.Unary) or row_of(value).kind != "cast" or of(value) != SINGLE:
+        return None
+    inner = value.operand
+    if not isinstance(inner, ir.Binary) or row_of(inner).kind not in ("sum", "quotient"):
+        return None
+    found = []
+    for one in expressions(inner):
+        if isinstance(one, ir.Unary) and row_of(one).kind == "cast" and of(one.operand) == SINGLE:
+            found.append(one.operand)
+        elif isinstance(one, ir.Const):
+            found.append(one)
+        else:
+            return None
+    return tuple(found)
+
+
+def _bits(width: str) -> int:
+    return int(width.lstrip("intfloa"))
+
+
+def key_of(value: Any) -> Key:
+    """An expression without its places: equal for expressions that compute the same."""
+    if isinstance(value, tuple):
+        return tuple(map(key_of, value))
+    if not hasattr(value, "__dataclass_fields__"):
+        return value
+    parts = ((one.name, getattr(value, one.name)) for one in fields(value))
+    return type(value).__name__, *(
+        key_of(part) for name, part in parts if not isinstance(part, Place)
+    )

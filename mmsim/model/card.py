@@ -1,0 +1,140 @@
+"""The machine that stands for one card, with its measured numbers, read from a file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mmsim.errors import FormatError, MachineError, shown
+from mmsim.host.cached_files import data_directory
+from mmsim.host.guesses import nearest
+from mmsim.model import cached
+from mmsim.model.machines import LARGEST
+
+FOLDER = Path(__file__).with_name("cards")
+"""The cards that come with mmsim."""
+NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class Card(cached.Cached):
+    """A `Cached` whose numbers were measured on a card, and what else a prediction needs.
+
+    `mmsim gpu calibrate --save NAME` measures a card. A time unit lasts `unit_fs` femtoseconds.
+
+    Parameters
+    ----------
+    name
+        What `mm.card` calls it.
+    device, driver, date
+        The card, its driver, and the day of the measurements.
+    unit_fs
+        Femtoseconds of a time unit.
+    launch_time
+        Time units of an empty launch.
+    block_time
+        Time units between the beginnings of two blocks.
+    cycle_time
+        Time units of a clock cycle.
+    operations
+        The operations of a multiprocessor, as ("sum int32", 1560): time units for a warp's.
+    errors
+        How far predictions of kernels that something binds were off, as ("tags", 12, 0.21): what
+        binds, the number of kernels, the mean of abs(log(predicted / measured)).
+    """
+
+    kind = "card"
+
+    name: str
+    device: str
+    driver: str
+    date: str
+    unit_fs: int
+    launch_time: int
+    block_time: int
+    cycle_time: int
+    operations: tuple[tuple[str, int], ...] = ()
+    errors: tuple[tuple[str, int, float], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"card({self.name!r})"
+
+    def milliseconds(self, time_units: float) -> float:
+        """The milliseconds of time units.
+
+        >>> read("h200").milliseconds(10**9)
+        0.1
+        """
+        return time_units * self.unit_fs / 1e12
+
+
+C = TypeVar("C", bound=Card)
+
+
+def to_json(card: Card) -> str:
+    """The text of a card's file."""
+    own = asdict(card)
+    return json.dumps({name: of for name, of in own.items() if of is not None}, indent=1) + "\n"
+
+
+def folders() -> tuple[Path, ...]:
+    """Where cards are: the user's own first, then those that come with mmsim."""
+    own = data_directory()
+    return (FOLDER,) if own is None else (own / "cards", FOLDER)
+
+
+def names() -> list[str]:
+    """The names of all cards.
+
+    >>> {"h100", "h200"} <= set(names())
+    True
+    """
+    return sorted({file.stem for folder in folders() for file in folder.glob("*.json")})
+
+
+def read(name: str, kind: type[C] = Card) -> C:  # type: ignore[assignment]
+    """The card of a name, in small or capital letters, as a class of cards; or `MachineError`.
+
+    >>> read("H200").device
+    'NVIDIA H200'
+    """
+    if isinstance(name, str) and NAME.fullmatch(name.lower()):
+        for folder in folders():
+            file = folder / f"{name.lower()}.json"
+            if file.exists():
+                found: C = _of_file(file, file.stat().st_mtime_ns, kind)
+                return found
+    raise MachineError(
+        f"no card is called {shown(name)}; {nearest(str(name), names())} "
+        "(`mmsim gpu calibrate --save NAME` measures another)"
+    )
+
+
+@cache
+def _of_file(file: Path, _: int, kind: type[C]) -> C:
+    """The card of a file, read once as long as the file is the same."""
+    try:
+        return of_dict(json.loads(file.read_text(encoding="utf-8")), kind)
+    except (ValueError, TypeError, AttributeError, MachineError) as error:
+        raise FormatError(f"{file} holds no card: {error}") from None
+
+
+def of_dict(found: Mapping[str, Any], kind: type[C]) -> C:
+    """A card from plain data. Raises `ValueError` or `MachineError` for anything else."""
+    known = {one.name: one for one in fields(Card)}
+    if unknown := found.keys() - known.keys():
+        raise ValueError(f"a card has no {', '.join(sorted(unknown))}")
+    given = {name: _tuple(value) for name, value in found.items()}
+    for name in ("unit_fs", "launch_time", "block_time", "cycle_time"):
+        if type(given.get(name)) is not int or not 0 <= given[name] <= LARGEST:
+            raise ValueError(f"its {name} can't be {shown(given.get(name))}")
+    return kind(**given)
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(map(_tuple, value)) if isinstance(value, list) else value
