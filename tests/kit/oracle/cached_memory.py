@@ -43,8 +43,11 @@ class Cache:
 
     # A request.
 
-    def serve(self, now, dmm, kind, stages, asked):
-        """The completion of a request, and its counts. `asked` has the places of each lane."""
+    def serve(self, now, dmm, kind, stages, asked, floats=False, merged=False):
+        """The completion of a request, and its counts. `asked` has the places of each lane.
+
+        An atomic may be on `floats`, or `merged`.
+        """
         m, self.count, self.waits = self.m, Counter(), False
         self.brought, self.crossed = set(), set()
         places, often = defaultdict(set), Counter()
@@ -52,7 +55,8 @@ class Cache:
             places[place // self.size].add(place)
         for place, times in Counter(place for own in asked for place in own).items():
             sector = place // self.size
-            often[sector] = max(often[sector], times if kind == "atomic" else 1)
+            turns = kind == "atomic" and not merged
+            often[sector] = max(often[sector], times if turns else 1)
         lines = {sector // m.sectors for sector in places}
         asks = len(lines) if m.capacity else stages
         self.count["tags"] = asks
@@ -63,14 +67,14 @@ class Cache:
         for sector in sorted(places):
             for _ in range(often[sector]):
                 serve_one(self.half_of(dmm), *divmod(sector, m.sectors), places[sector])
-        done = max(self.passed(now, *one) for one in self.items(dmm, kind, asks, often))
+        done = max(self.passed(now, *one) for one in self.items(dmm, kind, asks, often, floats))
         later = 0
         if kind != "write":
             later = m.cross_latency if self.count["crossings"] else 0
             later = m.miss_latency if self.waits else later
         return done + m.global_latency - 1 + later, self.count
 
-    def items(self, dmm, kind, asks, often):
+    def items(self, dmm, kind, asks, often, floats):
         """For each resource how many items of what time a request has, and what they take more."""
         m, count = self.m, self.count
         tag_time, port_time, wire_time = m.tag_time, m.port_time, m.wire_time
@@ -87,8 +91,17 @@ class Cache:
         yield ("port", dmm), asks, port_time
         yield ("wire", dmm), count["sectors"], wire_time
         if kind == "atomic":
+            atomic_time = or_else(m.float_time, m.atomic_time) if floats else m.atomic_time
             for sector, times in often.items():
-                yield ("slice", spread(sector // m.sectors, m.slices)), times, m.atomic_time
+                yield self.slice(sector // m.sectors), times, atomic_time
+        if kind == "read":
+            for line in {sector // m.sectors for sector in often}:
+                yield self.slice(line), 1, m.line_time
+
+    def slice(self, line):
+        """The resource of the slice in which a line lies: `near` has the bits that don't count."""
+        bits = [bit for bit in range(line.bit_length()) if not self.m.near >> bit & 1]
+        return "slice", spread(sum(line & 1 << bit for bit in bits), self.m.slices)
 
     def passed(self, now, resource, items, time, more=0):
         """The time at which a request has passed a resource; `now` if it has no item for it."""
