@@ -11,7 +11,7 @@ from math import log
 from pathlib import Path
 from statistics import fmean
 
-from mmsim.errors import MMSimError
+from mmsim.errors import FormatError, MMSimError
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.operations import ATOMICS, BLOCKS, HOT, THREADS
 from mmsim.gpu.record import Record, Row
@@ -124,9 +124,12 @@ def costs(rows: Iterable[Row]) -> dict[str, int]:
 
 
 def of_records(name: str, records: Mapping[str, Record], errors: Errors = ()) -> Card:
-    """The card of records by the names of their experiments."""
+    """The card of records by the names of their experiments; or `FormatError`."""
     plain = Results(dict(records)).card
-    return card(name, records["cache"], plain, records["operations"], errors)
+    try:
+        return card(name, records["cache"], plain, records["operations"], errors)
+    except (KeyError, ValueError, TypeError) as error:
+        raise FormatError(f"these measurements make no card: {error!r}") from None
 
 
 def kept(name: str, folder: Path) -> Card:

@@ -49,7 +49,8 @@ class Prediction:
         """One line: the time, what binds it, and how sure that is."""
         sure = "no kernel that this binds was measured"
         if self.error is not None:
-            sure = f"off by {self.error:.0%} for {self.kernels} kernels that this binds"
+            several = "kernel" if self.kernels == 1 else "kernels"
+            sure = f"off by {self.error:.0%} for {self.kernels} {several} that this binds"
         return (
             f"{self.kernel} on {self.card}: {self.milliseconds:.4g} ms, bound by {self.bound} "
             f"({sure})"

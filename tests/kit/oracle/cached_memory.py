@@ -92,9 +92,9 @@ class Cache:
         yield ("wire", dmm), count["sectors"], wire_time
         if kind == "atomic":
             atomic_time = or_else(m.float_time, m.atomic_time) if floats else m.atomic_time
-            for sector, times in often.items():
+            for sector, times in often.items() if atomic_time else ():
                 yield self.slice(sector // m.sectors), times, atomic_time
-        if kind == "read":
+        if kind == "read" and m.line_time:
             for line in {sector // m.sectors for sector in often}:
                 yield self.slice(line), 1, m.line_time
 
