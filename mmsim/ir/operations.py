@@ -205,7 +205,7 @@ class Counting:
         if kind == "index" and (low := self.range_of(operands[0])) and low[0] >= 0:
             return Operations()  # it doesn't count from the end
         if kind == "sum" and value.op == "*":
-            return Operations((f"product {self._narrow(value)}",))
+            return Operations((f"product {self._narrow(value) if of is None else width}",))
         if kind == "sum" and width.startswith("float") and any(map(is_product, operands)):
             return Operations() if self.fuses else Operations((f"sum {width}",))
         if kind == "division" and is_whole(self.of(operands[1])):
