@@ -43,7 +43,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--cache", action="store_true", help=text)
     text = "instead of these machines, measure what the operations of a multiprocessor take"
     add("--operations", action="store_true", help=text)
-    text = "measure all three, and keep them as a card: then mm.card(NAME) and --machine NAME take it"
+    text = (
+        "measure all three, and keep them as a card: then mm.card(NAME) and --machine NAME take it"
+    )
     add("--save", metavar="NAME", help=text)
     text = "with --save, take them from the files in a folder that --json saved: this needs no GPU"
     add("--from", type=Path, metavar="FOLDER", dest="folder", help=text)
@@ -158,7 +160,11 @@ def records_in(folder: Path) -> dict[str, Record]:
     from mmsim.gpu.record import Record
 
     found = {}
-    for name, option in (("calibration", ""), ("operations", " --operations"), ("cache", " --cache")):
+    for name, option in (
+        ("calibration", ""),
+        ("operations", " --operations"),
+        ("cache", " --cache"),
+    ):
         file = folder / f"{name}.json"
         if not file.exists():
             raise CommandError(
