@@ -104,7 +104,8 @@ def calibrate(arguments: argparse.Namespace) -> int:
     if arguments.save is not None:
         return save_card(arguments)
     if asked:
-        return campaign(*asked, f"mmsim gpu calibrate --{asked[0]}", "calibrating", arguments)
+        name = asked[0]
+        return campaign(name, f"mmsim gpu calibrate --{name}", "calibrating", arguments)
     from mmsim.gpu.calibrated import Calibration
 
     with status("calibrating") as say:
