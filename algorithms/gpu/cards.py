@@ -37,9 +37,12 @@ CONVERSIONS = {
     ),
 }
 """The measured conversions by the widest type."""
+FIRST_LEVEL, OWN_WAYS = 192 * 1024, 8
+"""Bytes and ways of the first-level cache. They are chosen: NVIDIA gives 256 KiB for it and the
+shared memory together. Its latency is that of shared memory."""
 NEAR = 0b100101
 """Bits of a line's number on which its slice doesn't depend: 2 lines share one."""
-UNUSED = ("remainder of division int32", "remainder of division int64", "branch int32")
+UNUSED = ("remainder of division int32", "remainder of division int64")
 
 
 def card(
@@ -60,9 +63,12 @@ def card(
         bank_bytes=WORD,
         **numbers,
         float_time=_units(_ps(operations, ATOMICS, "float32")),
-        line_time=_units(2 * _ps(operations, HOT, "int32")),  # each half of the cache has a copy
+        line_time=_units(_ps(operations, HOT, "int32")),
         near=NEAR,
         merges=1,
+        own_capacity=FIRST_LEVEL,
+        own_ways=OWN_WAYS,
+        own_latency=round(plain.shared_latency * plain.cycle_ps / UNIT_PS),
         name=name,
         device=str(cache.facts["device"]),
         driver=str(cache.facts["driver"]),
@@ -118,8 +124,10 @@ def costs(rows: Iterable[Row]) -> dict[str, int]:
         found[f"convert {type_}"] = fmean(
             found.pop(name) for name in [*found] if name in CONVERSIONS[type_]
         )
-    for name in ("access", "branch"):  # to issue them
+    for name in ("access", "choice"):  # to issue them
         found[name] = found["sum int32"]
+    found["branch"] = found.pop("branch int32") - 2 * found["sum int32"]
+    found["trip"] = found["branch"] / 2  # it needs no place where its lanes meet
     return {name: max(1, _units(ps)) for name, ps in found.items() if name not in UNUSED}
 
 
@@ -140,7 +148,7 @@ def kept(name: str, folder: Path) -> Card:
 
 
 def errors(records: Mapping[str, Record], predictions: Path) -> Errors:
-    """How far the kept predictions were from the measured times of the same kernels.
+    """Return how far the kept predictions were from the measured times of the same kernels.
 
     For each bound the number of kernels, and the mean of abs(log(predicted / measured)).
     """

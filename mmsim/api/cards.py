@@ -121,11 +121,11 @@ class Card(cards.Card, Cached):
 
 
 def card(name: str) -> Card:
-    """Return the machine that stands for a card: "h200", or one that you measured.
+    """Return the machine that stands for a card: "h200", "h100", or one that you measured.
 
     >>> import mmsim as mm
-    >>> mm.card("h200").device
-    'NVIDIA H200'
+    >>> mm.card("h100").device
+    'NVIDIA H100 80GB HBM3'
     """
     return cards.read(name, Card)
 
@@ -143,7 +143,9 @@ def H200() -> Card:
 def H100() -> Card:
     """Return the machine that stands for an NVIDIA H100, with the numbers measured on one.
 
-    Raises `MachineError` until all of them have been measured: its operations have not been yet.
+    >>> import mmsim as mm
+    >>> mm.H100().dmms
+    132
     """
     return card("h100")
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from mmsim.host.free_memory import SMALL
 from mmsim.ir.needs import needs
+from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
 from mmsim.model import cache
 from mmsim.model.cache import Numbers, Sparse, State
@@ -43,13 +44,19 @@ def _asked(launch: Launch) -> tuple[Numbers, tuple[Asked, ...]]:
 
 def kinds_of(launch: Launch) -> list[int]:
     """The kind of each access, as the rule has them."""
-    is_float = [launch.arrays[site.array].dtype.kind == "f" for site in launch.meaning.sites]
-    return [
-        cache.OF_FLOATS
-        if site.kind == "atomic" and floats and site.op != "exch"
-        else cache.KIND[site.kind]
-        for site, floats in zip(launch.meaning.sites, is_float, strict=True)
-    ]
+    machine = launch.machine
+    is_own = machine.cache is not None and machine.cache.own_sets > 0
+    is_own = is_own and launch.code.arithmetic != "python"
+
+    def kind(site: Site) -> int:
+        array = launch.arrays[site.array]
+        if site.kind == "atomic" and array.dtype.kind == "f" and site.op != "exch":
+            return cache.OF_FLOATS
+        if site.kind == "read" and is_own and not array.written and not site.strong:
+            return cache.OWN_READ
+        return cache.KIND[site.kind]
+
+    return list(map(kind, launch.meaning.sites))
 
 
 def new_state(numbers: Numbers, machine: Machine, sectors: int = 1 << 62) -> State:

@@ -26,7 +26,7 @@ from mmsim.ir.row import Range, is_within
 from mmsim.ir.walk import accesses, expressions, inside, names, statements, targets
 
 Operations = Counter[str]
-"""How many of each operation; parts of one where a compiler shares it among trips of a loop."""
+"""The number of each operation; parts of one where a compiler shares it among trips of a loop."""
 Key = Any
 
 NARROW: Range = (-(2**31), 2**32 - 1)
@@ -38,7 +38,11 @@ SIMPLE = ("sum", "bits", "shift", "extreme", "sign", "absolute", "not", "compare
 FREE = ("same", "check", "count")
 EXACT = ("fabs", "copysign", "isnan", "isinf", "isfinite", "as_integer", "as_float")
 """Functions that are one operation on the bits."""
-OF_ACCESS, OF_BARRIER, OF_EXCHANGE, OF_BRANCH = "access", "barrier", "exchange", "branch"
+OF_ACCESS, OF_BARRIER, OF_EXCHANGE = "access", "barrier", "exchange"
+OF_BRANCH, OF_TRIP, OF_CHOICE = "branch", "trip", "choice"
+"""A branch whose lanes meet again, the jump back of a loop, and a branch without a jump."""
+PREDICATED = 4
+"""The accesses in a branch for which a compiler makes each conditional instead of a jump."""
 
 
 @dataclass(eq=False)
@@ -62,6 +66,7 @@ class Counting:
 
     def __post_init__(self) -> None:
         self._known: dict[Key, frozenset[str]] = {}
+        self._counted: list[tuple[str, set[str]]] = []  # the variable of each loop, what it sets
         self._block(self.body)
 
     def _block(self, block: ir.Block) -> None:
@@ -83,7 +88,7 @@ class Counting:
                 rest = expressions(statement)[len(statement.index) :]
                 return self._address(statement) + self._values(rest) + Operations((OF_ACCESS,))
             case ir.If(test, then, orelse):
-                own = self._values((test,)) + Operations((OF_BRANCH,))
+                own = self._values((test,)) + Operations((_branch(statement),))
                 known = dict(self._known)
                 self._block(then)
                 self._known = dict(known)
@@ -94,14 +99,14 @@ class Counting:
             case ir.For(target, start, stop, step, body):
                 own = self._values((start, stop, step))
                 own += self._loop(statement, (target,), (), body)
-                trip = Operations({f"sum {self._whole(start)}": 1, OF_BRANCH: 1})
+                trip = Operations({f"sum {self._whole(start)}": 1, OF_TRIP: 1})
                 trip[f"sum {self._whole(stop)}"] += 1
                 self.trip[id(statement)] = Operations(
                     {name: number / UNROLLED for name, number in trip.items()}
                 )
                 return own
             case ir.While(prelude, test, body):
-                self.trip[id(statement)] = Operations((OF_BRANCH,))
+                self.trip[id(statement)] = Operations((OF_TRIP,))
                 return self._loop(statement, (), (*prelude, test), body)
             case ir.Scope(_, body):
                 self._block(body)
@@ -111,7 +116,7 @@ class Counting:
             case ir.Exchange(operands=operands):
                 return self._values(operands) + Operations((OF_EXCHANGE,))
             case ir.Break() | ir.Continue() | ir.Return() | ir.Leave():
-                return Operations((OF_BRANCH,))
+                return Operations((OF_CHOICE,))
             case ir.Forget():
                 return Operations()
             case _:
@@ -134,12 +139,14 @@ class Counting:
             if not names(access.index[:-1]) & changing:
                 before += self._row(access)
         outer = dict(self._known)
+        self._counted.append(("".join(own), changing))
         for one in head:
             if isinstance(one, ir.Stmt):
                 self._block((one,))
             else:
                 self.trip[id(loop)] += self._values((one,))
         self._block(body)
+        self._counted.pop()
         self._known = outer
         self._set(*changing)
         return before
@@ -207,6 +214,8 @@ class Counting:
         if kind == "index" and (low := self.range_of(operands[0])) and low[0] >= 0:
             return Operations()  # it doesn't count from the end
         if kind == "sum" and value.op == "*":
+            if any(map(self._is_power, operands)):
+                return Operations((f"sum {width}",))  # a shift
             return Operations((f"product {self._narrow(value) if of is None else width}",))
         if kind == "sum" and width.startswith("float") and any(map(is_product, operands)):
             return Operations() if self.fuses else Operations((f"sum {width}",))
@@ -220,12 +229,16 @@ class Counting:
 
     def _division(self, kind: str, divisor: ir.Expr, width: str) -> Operations:
         """A division of integers: by a constant it is a shift, or a product and sums."""
-        number = self.constant(divisor)
-        if isinstance(number, int) and number > 0:
-            if number & (number - 1) == 0:
-                return Operations((f"sum {width}",))
+        if self._is_power(divisor):
+            return Operations((f"sum {width}",))
+        if isinstance(number := self.constant(divisor), int) and number > 0:
             return Operations({f"product {width}": 2, f"sum {width}": 2})
         return Operations((f"{kind} {width}",))
+
+    def _is_power(self, value: ir.Expr) -> bool:
+        """Return whether an integer is known to be a power of two."""
+        number = self.constant(value) if is_whole(self.of(value)) else None
+        return isinstance(number, int) and number > 0 and number & (number - 1) == 0
 
     def _cast(self, value: ir.Operating, operand: ir.Expr) -> Operations:
         """A conversion, none if the bits stay."""
@@ -238,6 +251,8 @@ class Counting:
         """The operations that find a word's place, without a constant part of the last index."""
         if not access.index:
             return Operations()
+        if self._moves(access.index):
+            return Operations({"sum int64": 1 / UNROLLED})
         last = _without_constant(access.index[-1])
         found = self._values((*access.index[:-1], last)) + self._row(access)
         key = "address", access.array, key_of((*access.index[:-1], last))
@@ -245,6 +260,13 @@ class Counting:
             self._known[key] = frozenset(names((*access.index[:-1], last)))
             found["product int32"] += 1  # of the index and the bytes of an element, wide
         return found
+
+    def _moves(self, index: tuple[ir.Expr, ...]) -> bool:
+        """Return whether a place moves by the same distance in each trip of the innermost loop."""
+        if not self._counted or not self._counted[-1][0]:
+            return False
+        target, changing = self._counted[-1]
+        return target in names(index) and all(is_linear(one, target, changing) for one in index)
 
     def _row(self, access: ir.Access) -> Operations:
         """The operations that find the begin of the words along the last axis."""
@@ -300,6 +322,28 @@ def _all_values(loop: ir.Stmt) -> Iterable[ir.Expr]:
             yield from expressions(statement)
     if isinstance(loop, ir.While):
         yield loop.test
+
+
+def is_linear(value: ir.Expr, target: str, changing: set[str]) -> bool:
+    """Return whether a value is a multiple of a loop's variable and what doesn't change in it."""
+    if not names((value,)) & changing:
+        return True
+    if isinstance(value, ir.Var):
+        return value.name == target
+    if not isinstance(value, ir.Binary) or value.op not in ("+", "-", "*"):
+        return False
+    sides = expressions(value)
+    if value.op == "*" and all(names((side,)) & changing for side in sides):
+        return False
+    return all(is_linear(side, target, changing) for side in sides)
+
+
+def _branch(statement: ir.If) -> str:
+    """The kind of a branch: without a jump if there is little in it."""
+    inner = list(statements((*statement.then, *statement.orelse)))
+    jumps = any(isinstance(one, ir.For | ir.While | ir.Barrier | ir.Scope) for one in inner)
+    few = sum(isinstance(one, ir.Access) for one in inner) <= PREDICATED
+    return OF_BRANCH if jumps or not few else OF_CHOICE
 
 
 def is_product(value: ir.Expr) -> bool:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-READ, WRITE, ATOMIC, OF_FLOATS = range(4)
-"""The kinds of requests; the last is an atomic on floats."""
+OWN_READ, READ, WRITE, ATOMIC, OF_FLOATS = range(-1, 4)
+"""The kinds of requests: the first looks in its DMM's own cache first, the last is of floats."""
 KIND = {"read": READ, "write": WRITE, "atomic": ATOMIC}
 
 LOOKUPS, SECTORS, HITS, MISSES, READS, WRITES = range(6)
@@ -25,8 +25,9 @@ FILLS, CROSSINGS, ACTIVATIONS, TRANSLATIONS = range(6, 10)
 Counters of each slice and of each DMM's resources may follow, see `counters`.
 """
 COUNTS = 10
-ASKED = COUNTS
-"""The item after the counters: the request's lines; without a cache, its stages."""
+ASKED, AT_PORT = COUNTS, COUNTS + 1
+"""The items after the counters: the request's lines, without a cache its stages; and the lines that
+pass its DMM's port, also those that its DMM's own cache has."""
 TAGS, DATA, CROSS, MEMORY, ROW, PAGE = range(6)
 """The resources that all DMMs share, each a pipeline; `free` gives the time when each is free."""
 RESOURCES = 6
@@ -35,6 +36,8 @@ PORT, WIRE = range(2)
 OF_A_DMM = 2
 OTHER = 1 << 26
 """The first line of another array, for `write_other`; no array of a launch lies there."""
+MOST_SECTORS = 1 << 12
+"""The most sectors of a read of its own cache first."""
 BITS = 8
 """The bits of the narrowest type."""
 MASKED = 32
@@ -68,6 +71,9 @@ class Numbers(NamedTuple):
     halves: int
     sets: int
     ways: int
+    own_sets: int
+    own_ways: int
+    own_latency: int
     fetch: int
     channels: int
     banks: int
@@ -81,8 +87,9 @@ class Numbers(NamedTuple):
     def plain(self) -> bool:
         """Return whether only tag requests take time, one unit each: the rule of address groups."""
         ways = ("_time", "_latency")
-        taken = sum(number for name, number in self._asdict().items() if name.endswith(ways))
-        return self.tag_time == self.write_time == 1 and taken == 2
+        times = {name: number for name, number in self._asdict().items() if name.endswith(ways)}
+        taken = sum(times.values()) - self.own_latency
+        return self.tag_time == self.write_time == 1 and taken == 2 and self.own_sets == 0
 
 
 class State(NamedTuple):
@@ -99,6 +106,12 @@ class State(NamedTuple):
     """For each sector of each slot a bit for each place that memory hasn't got yet."""
     rows: Any
     """The open row of each bank of each channel, -1 for none."""
+    own_tags: Any
+    """The line in each slot of the DMMs' own caches, -1 for none."""
+    own_valid: Any
+    """For each of these slots a bit for each sector that is there."""
+    there: Any
+    """For each sector of a read whether its DMM's own cache had it; then the lines entered."""
     known: Any
     """For each DMM the pages that it knows, the one used last first; -1 for none."""
     clusters: Any
@@ -141,13 +154,21 @@ def new_state(
         np.zeros(slots, np.uint8 if narrow else np.int64),
         np.zeros(slots * numbers.sectors, np.uint8 if narrow else np.uint32),
         np.full(numbers.channels * numbers.banks, -1, np.int64),
+        np.full(own_slots(numbers), -1, np.int64),
+        np.zeros(own_slots(numbers), np.int64),
+        np.zeros(MOST_SECTORS + 1 if own_slots(numbers) else 1, np.int64),
         np.full(numbers.dmms * known(numbers), -1, np.int64),
         cluster_of_each(sizes),
         np.array(_halves(numbers, sizes, half_of), np.int64),
         np.zeros(RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices, np.int64),
         np.zeros(2, np.int64),
-        np.zeros(COUNTS + 1, np.int64),
+        np.zeros(COUNTS + 2, np.int64),
     )
+
+
+def own_slots(numbers: Numbers) -> int:
+    """The lines of all DMMs' own caches together."""
+    return numbers.dmms * numbers.own_sets * numbers.own_ways
 
 
 def _halves(numbers: Numbers, sizes: Sequence[int], half_of: Sequence[int]) -> list[int]:
@@ -176,16 +197,19 @@ class Sparse(dict[int, int]):
 def sparse_state(numbers: Numbers, sizes: Sequence[int], half_of: Sequence[int] = ()) -> State:
     """As `new_state`, for a cache of any size: memory grows only with use."""
     return State(
-        Sparse(-1),
-        Sparse(0),
-        Sparse(0),
-        Sparse(-1),
-        Sparse(-1),
-        cluster_of_each(sizes).tolist(),
-        _halves(numbers, sizes, half_of),
-        Sparse(0),
-        [0, 0],
-        [0] * (COUNTS + 1),
+        tags=Sparse(-1),
+        valid=Sparse(0),
+        written=Sparse(0),
+        rows=Sparse(-1),
+        own_tags=Sparse(-1),
+        own_valid=Sparse(0),
+        there=Sparse(0),
+        known=Sparse(-1),
+        clusters=cluster_of_each(sizes).tolist(),
+        half=_halves(numbers, sizes, half_of),
+        free=Sparse(0),
+        entered=[0, 0],
+        items=[0] * (COUNTS + 2),
     )
 
 
@@ -468,6 +492,41 @@ def passed(state: State, resource: int, now: int, items: int, each: int) -> int:
     return done  # type: ignore[no-any-return]
 
 
+def look_own(numbers: Numbers, state: State, dmm: int, sectors: Any, first: int, last: int) -> int:
+    """Look for the sectors of a read in its DMM's own cache, which keeps those that aren't there.
+
+    `state.there` says which were there. Returns the number of the others, and the lines of all in
+    `state.items`.
+    """
+    missing = lines = 0
+    before = -1
+    slot = -1
+    for at in range(first, last):
+        number = sectors[at]
+        line = quotient(number, numbers.sectors)
+        sector = number - line * numbers.sectors
+        if line != before:
+            before = line
+            lines += 1
+            begin = (dmm * numbers.own_sets + spread(line, numbers.own_sets)) * numbers.own_ways
+            slot = slot_of(state.own_tags, begin, numbers.own_ways, line)
+            if slot < 0:
+                entered = state.there[MOST_SECTORS] + 1
+                state.there[MOST_SECTORS] = entered
+                slot = slot_of(state.own_tags, begin, numbers.own_ways, -1)
+                if slot < 0:
+                    slot = begin + spread(entered, numbers.own_ways)
+                state.own_tags[slot] = line
+                state.own_valid[slot] = 0
+        there = state.own_valid[slot] >> sector & 1
+        state.there[at - first] = there
+        if there == 0:
+            state.own_valid[slot] |= 1 << sector
+            missing += 1
+    state.items[AT_PORT] = lines
+    return missing
+
+
 def time_of_slice(numbers: Numbers, kind: int) -> int:
     """The time for which a line of a read, or a sector of an atomic, occupies its slice."""
     if kind == READ:
@@ -498,11 +557,17 @@ def serve(
     for one in range(COUNTS):
         items[one] = 0
     items[SECTORS] = last - first
+    is_own = kind == OWN_READ
+    if is_own:
+        kind = READ
+        items[SECTORS] = look_own(numbers, state, dmm, sectors, first, last)
     half = state.half[state.clusters[dmm]]
     items[ASKED] = stages if numbers.sets == 0 else 0
     before = brought = crossed = within = -1
     for at in range(first, last):
         number = sectors[at]
+        if is_own and state.there[at - first] != 0:
+            continue
         if numbers.page > 0 and quotient(number, numbers.page) != within:
             within = quotient(number, numbers.page)
             translate(numbers, state, dmm, within)
@@ -525,25 +590,29 @@ def serve(
         if items[CROSSINGS] != crossings:
             crossed = line
     items[LOOKUPS] += items[ASKED]
+    if not is_own:
+        items[AT_PORT] = items[ASKED]
     moved = items[READS] + items[WRITES]
     own = RESOURCES + OF_A_DMM * dmm
     each, port, wire = numbers.write_time, numbers.write_port_time, numbers.write_wire_time
     if kind == READ:
         each, port, wire = numbers.tag_time, numbers.port_time, numbers.wire_time
     busy = items[LOOKUPS] * each + items[FILLS] * numbers.fill_time
-    done = passed(state, TAGS, now, busy, 1)
+    done = passed(state, TAGS, now, max(busy, 1), 1)
     done = max(done, passed(state, DATA, now, items[SECTORS], numbers.sector_time))
     done = max(done, passed(state, CROSS, now, items[CROSSINGS], numbers.cross_time))
     done = max(done, passed(state, MEMORY, now, moved, numbers.memory_time))
     done = max(done, passed(state, ROW, now, items[ACTIVATIONS], numbers.row_time))
     done = max(done, passed(state, PAGE, now, items[TRANSLATIONS], numbers.page_time))
-    done = max(done, passed(state, own + PORT, now, items[ASKED], port))
+    done = max(done, passed(state, own + PORT, now, items[AT_PORT], port))
     done = max(done, passed(state, own + WIRE, now, items[SECTORS], wire))
     each = time_of_slice(numbers, kind)
     if each > 0:
         slices = RESOURCES + OF_A_DMM * numbers.dmms
         before = -1
         for at in range(first, last):
+            if is_own and state.there[at - first] != 0:
+                continue
             line = quotient(sectors[at], numbers.sectors)
             if kind != READ or line != before:
                 own = slices + slice_of(numbers, line)
@@ -554,6 +623,8 @@ def serve(
             done += numbers.miss_latency
         elif items[CROSSINGS] > 0:
             done += numbers.cross_latency
+    if is_own and items[SECTORS] == 0:
+        return done + numbers.own_latency - 1
     return done + numbers.latency - 1
 
 
@@ -590,13 +661,16 @@ def add_counts(
     if not apart(numbers):
         return
     own = COUNTS + numbers.slices + OF_A_DMM * dmm
-    counts[own + PORT] += state.items[ASKED]
-    counts[own + WIRE] += last - first
-    if time_of_slice(numbers, kind) > 0:
+    counts[own + PORT] += state.items[AT_PORT]
+    counts[own + WIRE] += state.items[SECTORS]
+    is_own = kind == OWN_READ
+    if time_of_slice(numbers, max(kind, READ)) > 0:
         before = -1
         for at in range(first, last):
+            if is_own and state.there[at - first] != 0:
+                continue
             line = quotient(sectors[at], numbers.sectors)
-            if kind != READ or line != before:
+            if kind > READ or line != before:
                 counts[COUNTS + slice_of(numbers, line)] += 1
             before = line
 
@@ -627,6 +701,7 @@ PARTS = (
     uncached,
     translate,
     passed,
+    look_own,
     time_of_slice,
     serve,
     apart,

@@ -67,6 +67,10 @@ class Cached(HMM):
     capacity, ways, halves, fetch
         Places of the cache (0: no cache), lines of a set, halves (1 or 2), sectors that a miss
         fetches.
+    own_capacity, own_ways, own_latency
+        Places of each DMM's own cache (0: none), lines of a set, and the latency of a read that
+        finds all its sectors there. Reads of arrays that the kernel doesn't write look there first,
+        in kernels of numba.cuda and CUDA C++; programs of mmsim are compiled without this cache.
     channels, banks, row
         Channels of the memory, banks of a channel, lines of a row.
     under_way
@@ -115,6 +119,9 @@ class Cached(HMM):
     ways: int = 1
     halves: int = 1
     fetch: int = 1
+    own_capacity: int = 0
+    own_ways: int = 1
+    own_latency: int = 1
     channels: int = 1
     banks: int = 1
     row: int = 1
@@ -226,6 +233,7 @@ class Cached(HMM):
             "write_time": self.write_time or self.tag_time,
             "sector": line // self.sectors,
             "sets": self.capacity // (line * self.ways * self.halves),
+            "own_sets": self.own_capacity // (line * self.own_ways),
             "page": self.page * self.sectors // line,
         }
         if own["float_time"] is None:

@@ -19,11 +19,6 @@ from mmsim.model.machines import LARGEST
 FOLDER = Path(__file__).with_name("cards")
 """The cards that come with mmsim."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
-LACKING = {
-    "h100": "mmsim has no card h100 yet, because nobody has measured the operations of an NVIDIA "
-    "H100; where there is one, `mmsim gpu calibrate --save h100` makes the card; else take h200"
-}
-"""Cards with a name, but without measured numbers, and what to say of each."""
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -88,7 +83,7 @@ def to_json(card: Card) -> str:
 
 
 def folders() -> tuple[Path, ...]:
-    """Where cards are: the user's own first, then those that come with mmsim."""
+    """The folders of cards: the user's own first, then those that come with mmsim."""
     own = data_directory()
     return (FOLDER,) if own is None else (own / "cards", FOLDER)
 
@@ -96,7 +91,7 @@ def folders() -> tuple[Path, ...]:
 def names() -> list[str]:
     """The names of all cards.
 
-    >>> "h200" in names()
+    >>> {"h100", "h200"} <= set(names())
     True
     """
     return sorted({file.stem for folder in folders() for file in folder.glob("*.json")})
@@ -115,11 +110,8 @@ def read(name: str, kind: type[C] = Card) -> C:  # type: ignore[assignment]
                 found: C = _of_file(file, file.stat().st_mtime_ns, kind)
                 return found
     raise MachineError(
-        LACKING.get(
-            str(name).lower(),
-            f"no card is called {shown(name)}; {nearest(str(name), names())} "
-            "(`mmsim gpu calibrate --save NAME` measures another)",
-        )
+        f"no card is called {shown(name)}; {nearest(str(name), names())} "
+        "(`mmsim gpu calibrate --save NAME` measures another)"
     )
 
 

@@ -16,7 +16,7 @@ class Asked(NamedTuple):
     """The requests of one access for sectors: the input of `gather`."""
 
     kind: int
-    """`READ`, `WRITE`, `ATOMIC` or `OF_FLOATS` of `mmsim.model.cache`."""
+    """`OWN_READ`, `READ`, `WRITE`, `ATOMIC` or `OF_FLOATS` of `mmsim.model.cache`."""
     size: int
     """Places of an element."""
     sector: int
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
 
         `place` is the size of a place in words, or bytes.
         """
-        masked = kind != READ and numbers.sets > 0
+        masked = kind > READ and numbers.sets > 0
         turns = kind >= ATOMIC and not merged
         return Asked(kind, machine.room(itemsize) // place, numbers.sector, masked, turns)
 

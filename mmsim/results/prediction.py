@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 FLOORS = ("instructions", "blocks")
-"""What binds a kernel beside the resources of the memory."""
+"""The bounds of a kernel beside the resources of the memory."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Prediction:
         What takes that time: a resource of the memory ("tags", "memory", "wires", ...), "latency",
         "instructions" or "blocks".
     error, kernels
-        How far predictions of kernels that the same thing binds were off: the mean of
+        The error of predictions of kernels that the same thing binds: the mean of
         abs(log(predicted / measured)), and of how many kernels. None: there were none.
     parts
         The milliseconds that each of the bounds takes by itself, with the launch: "memory" is the

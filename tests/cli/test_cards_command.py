@@ -84,7 +84,7 @@ def test_an_unknown_machine_is_refused_with_the_known_ones(command, capsys):
     with pytest.raises(SystemExit):
         main([command, "--machine", "h201", "mine.py:copy"])
     said = " ".join(capsys.readouterr().err.split())
-    assert "argument --machine: 'h201' is none of dmm, umm, hmm, cached, h200" in said
+    assert "argument --machine: 'h201' is none of dmm, umm, hmm, cached, h100, h200" in said
 
 
 def test_a_card_has_the_users_name(tmp_path, monkeypatch, capsys):

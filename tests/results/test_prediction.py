@@ -96,7 +96,7 @@ def test_blocks_bind_where_they_do_nothing():
     assert found.milliseconds == H200.milliseconds(10_000 * H200.block_time + H200.launch_time)
 
 
-def test_numbas_kernels_and_programs_are_predicted_alike():
+def test_numbas_kernels_and_programs_have_the_same_time():
     @cuda.jit
     def copied(a, b):
         i = cuda.grid(1)
