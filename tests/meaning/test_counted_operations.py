@@ -63,15 +63,15 @@ def test_a_loop_tests_once_in_four_trips_and_computes_before_it_what_stays(engin
     """8 trips: x * x and T.id + n once, x * k, its sum, k's quarter of a step and test in each."""
     text = "x = T.id + n\ns = 0\nfor k in range(8):\n    s = s + x * x + x * k\nb[T.id] = s"
     assert operations(text, WHOLE, WHOLE, engine=engine) == alike(
-        access=1, branch=2, product_int32=1 + 1 + 8, sum_int64=1 + 16 + 4
+        access=1, trip=2, product_int32=1 + 1 + 8, sum_int64=1 + 16 + 4
     )
 
 
 @both_engines
 def test_a_while_counts_the_trips_of_the_slowest_lane(engine):
-    """Of lanes 0 to 3: 3 trips, each a branch, a comparison and a sum."""
+    """Of lanes 0 to 3: 3 trips, each a jump, a comparison and a sum."""
     text = "x = T.lane\nwhile x > 0:\n    x = x - 1"
-    assert operations(text, WHOLE, WHOLE, engine=engine) == alike(branch=3, sum_int64=3 + 3)
+    assert operations(text, WHOLE, WHOLE, engine=engine) == alike(trip=3, sum_int64=3 + 3)
 
 
 @both_engines
@@ -83,17 +83,45 @@ def test_a_warp_issues_what_one_of_its_lanes_does(engine):
     )
     assert operations(text, WHOLE, WHOLE, engine=engine) == {
         "access": [2, 4],
-        "branch": [2, 2],
+        "choice": [2, 2],
         "product int32": [2, 4],
         "sum int64": [2, 3],
     }
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        (["b[T.id] = 1"] * 4, "choice"),
+        (["b[T.id] = 1"] * 5, "branch"),
+        (["while T.id < 0:", "    n = 5"], "branch"),
+    ],
+)
+def test_a_branch_with_much_in_it_is_a_jump(lines, kind):
+    text = "\n".join(["if T.lane < 2:", *(f"    {line}" for line in lines)])
+    found = operations(text, WHOLE, WHOLE)
+    assert {name for name in found if name in ("choice", "branch")} == {kind}
+    assert found[kind] == [1, 1]
+
+
+def test_a_product_with_a_power_of_two_is_a_shift():
+    found = operations("b[T.id] = a[T.id] * 16 + 8 * a[T.id] * n", WHOLE, WHOLE)
+    assert found == alike(access=3, product_int32=2, product_int64=1, sum_int64=2 + 1)
+
+
+def test_a_place_that_moves_with_a_loop_is_a_sum_in_four_trips():
+    """Beside a step and a test in four trips; k * k doesn't move by the same in each trip."""
+    found = operations("for k in range(8):\n    a[k]", WHOLE, WHOLE)
+    assert found == alike(access=8, sum_int64=2 + 4, trip=2)
+    found = operations("for k in range(2):\n    a[k * k]", WHOLE, WHOLE)
+    assert found == alike(access=2, product_int32=2 + 2, sum_int64=1, trip=0.5)
 
 
 def test_lanes_that_have_left_issue_nothing():
     text = "if T.block == 0:\n    return\nb[T.id] = 3"
     assert operations(text, WHOLE, WHOLE) == {
         "access": [0, 1],
-        "branch": [2, 1],
+        "choice": [2, 1],
         "product int32": [0, 1],
         "sum int64": [1, 1],
     }
@@ -161,11 +189,10 @@ def test_doubles_are_not_fused_in_programs_and_are_in_numbas_kernels():
 
 
 def test_rows_of_two_axes_are_found_once_in_a_loop():
-    """a[T.id, k]: its row once, its place in each of 4 trips."""
+    """a[T.id, k]: its row once; both places move with k, one sum each in 4 trips."""
     text = "for k in range(4):\n    b[k] = a[T.id, k]"
     found = operations(text, np.zeros((8, 4), int), WHOLE)
-    assert found["product int32"] == [1 + 4 + 4] * 2
-    assert found["access"] == [8, 8]
+    assert found == alike(access=8, product_int32=1, sum_int64=2 + 2, trip=1)
 
 
 def test_barriers_and_functions_have_their_names():
@@ -184,7 +211,7 @@ def test_numbas_kernels_compute_their_index():
             b[i] = a[i]
 
     found = operations(copy, SINGLES, SINGLES)
-    assert found == alike(access=2, branch=1, product_int32=1 + 2, sum_int64=1 + 1)
+    assert found == alike(access=2, choice=1, product_int32=2, sum_int64=1 + 1 + 1)
 
 
 @settings(max_examples=draws(10))

@@ -86,7 +86,7 @@ def test_instructions_bind_a_long_computation():
     found = H200.predict(divided, a, a.copy(), 20_000, **SIZES)
     assert found.bound == "instructions"
     of_a_block = H200.milliseconds(4 * 20_000 * costs["quotient float64"])
-    assert LAUNCH + of_a_block <= found.milliseconds < LAUNCH + 1.1 * of_a_block
+    assert LAUNCH + of_a_block <= found.milliseconds < LAUNCH + 1.2 * of_a_block
     assert found.warm == found.milliseconds
 
 
