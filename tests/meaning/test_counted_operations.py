@@ -42,7 +42,7 @@ def operations(program, *args, engine="array"):
     return run_counted(program, *args, sizes=sizes, engine=engine)[1]
 
 
-def alike(**counts):
+def in_each(**counts):
     """The same counts of both warps; `_` stands for a space."""
     return {name.replace("_", " "): [float(count)] * 2 for name, count in counts.items()}
 
@@ -51,9 +51,9 @@ def alike(**counts):
 def test_an_access_has_an_address_that_is_computed_once(engine):
     """The place of T.id in a and in b, of 4 accesses; a constant is added in the access."""
     text = "b[T.id] = a[T.id]\nb[T.id] = a[T.id]\n"
-    assert operations(text, WHOLE, WHOLE, engine=engine) == alike(access=4, product_int32=2)
+    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(access=4, product_int32=2)
     text = "x = a[(T.id + n) % 4]\ny = a[(T.id + n) % 4 + 3]"
-    assert operations(text, WHOLE, WHOLE, engine=engine) == alike(
+    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(
         access=2, product_int32=1, sum_int64=1, sum_int32=1
     )
 
@@ -62,7 +62,7 @@ def test_an_access_has_an_address_that_is_computed_once(engine):
 def test_a_loop_tests_once_in_four_trips_and_computes_before_it_what_stays(engine):
     """8 trips: x * x and T.id + n once, x * k, its sum, k's quarter of a step and test in each."""
     text = "x = T.id + n\ns = 0\nfor k in range(8):\n    s = s + x * x + x * k\nb[T.id] = s"
-    assert operations(text, WHOLE, WHOLE, engine=engine) == alike(
+    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(
         access=1, trip=2, product_int32=1 + 1 + 8, sum_int64=1 + 16 + 4
     )
 
@@ -71,7 +71,7 @@ def test_a_loop_tests_once_in_four_trips_and_computes_before_it_what_stays(engin
 def test_a_while_counts_the_trips_of_the_slowest_lane(engine):
     """Of lanes 0 to 3: 3 trips, each a jump, a comparison and a sum."""
     text = "x = T.lane\nwhile x > 0:\n    x = x - 1"
-    assert operations(text, WHOLE, WHOLE, engine=engine) == alike(trip=3, sum_int64=3 + 3)
+    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(trip=3, sum_int64=3 + 3)
 
 
 @both_engines
@@ -106,15 +106,15 @@ def test_a_branch_with_much_in_it_is_a_jump(lines, kind):
 
 def test_a_product_with_a_power_of_two_is_a_shift():
     found = operations("b[T.id] = a[T.id] * 16 + 8 * a[T.id] * n", WHOLE, WHOLE)
-    assert found == alike(access=3, product_int32=2, product_int64=1, sum_int64=2 + 1)
+    assert found == in_each(access=3, product_int32=2, product_int64=1, sum_int64=2 + 1)
 
 
 def test_a_place_that_moves_with_a_loop_is_a_sum_in_four_trips():
     """Beside a step and a test in four trips; k * k doesn't move by the same in each trip."""
     found = operations("for k in range(8):\n    a[k]", WHOLE, WHOLE)
-    assert found == alike(access=8, sum_int64=2 + 4, trip=2)
+    assert found == in_each(access=8, sum_int64=2 + 4, trip=2)
     found = operations("for k in range(2):\n    a[k * k]", WHOLE, WHOLE)
-    assert found == alike(access=2, product_int32=2 + 2, sum_int64=1, trip=0.5)
+    assert found == in_each(access=2, product_int32=2 + 2, sum_int64=1, trip=0.5)
 
 
 def test_lanes_that_have_left_issue_nothing():
@@ -182,23 +182,23 @@ def test_doubles_are_not_fused_in_programs_and_are_in_numbas_kernels():
         b[i] = a[i] - a[i] * b[i]
 
     found = operations("b[T.id] = a[T.id] * b[T.id] + a[T.id]", DOUBLES, DOUBLES)
-    assert found == alike(access=4, product_int32=2, product_float64=1, sum_float64=1)
+    assert found == in_each(access=4, product_int32=2, product_float64=1, sum_float64=1)
     for kernel in (fused, subtracted):
         found = operations(kernel, DOUBLES, DOUBLES)
-        assert found == alike(access=4, product_int32=2, product_float64=1)
+        assert found == in_each(access=4, product_int32=2, product_float64=1)
 
 
 def test_rows_of_two_axes_are_found_once_in_a_loop():
     """a[T.id, k]: its row once; both places move with k, one sum each in 4 trips."""
     text = "for k in range(4):\n    b[k] = a[T.id, k]"
     found = operations(text, np.zeros((8, 4), int), WHOLE)
-    assert found == alike(access=8, product_int32=1, sum_int64=2 + 2, trip=1)
+    assert found == in_each(access=8, product_int32=1, sum_int64=2 + 2, trip=1)
 
 
 def test_barriers_and_functions_have_their_names():
     text = "T.barrier()\nb[T.id] = math.sin(a[T.id]) + math.sqrt(a[T.id])"
     found = operations(text, DOUBLES, DOUBLES)
-    assert found == alike(
+    assert found == in_each(
         access=3, barrier=1, product_int32=2, sin_float64=1, sqrt_float64=1, sum_float64=1
     )
 
@@ -211,7 +211,7 @@ def test_numbas_kernels_compute_their_index():
             b[i] = a[i]
 
     found = operations(copy, SINGLES, SINGLES)
-    assert found == alike(access=2, choice=1, product_int32=2, sum_int64=1 + 1 + 1)
+    assert found == in_each(access=2, choice=1, product_int32=2, sum_int64=1 + 1 + 1)
 
 
 @settings(max_examples=draws(10))

@@ -114,7 +114,7 @@ def compare(machine, seed, requests):
     rng, now = np.random.RandomState(seed), 0
     size = machine.width * (machine.bank_bytes or 1) // machine.sectors
     numbers, oracle = machine.cache, Cache(machine)
-    kinds = [kind for kind in KINDS if kind != OWN_READ or numbers.own_sets and numbers.sets]
+    kinds = [kind for kind in KINDS if kind != OWN_READ or (numbers.own_sets and numbers.sets)]
     state = cache.listed(new_state(numbers, machine))
     for _ in range(requests):
         kind, dmm, stages, sectors, places = request(rng, size, kinds)
