@@ -105,7 +105,7 @@ def of_block(rows: Iterable[Row]) -> float:
 def costs(rows: Iterable[Row]) -> dict[str, int]:
     """Time units of a multiprocessor for each operation, by name and type."""
     found: dict[str, float] = {}
-    waiting: list[Mapping[str, object]] = []
+    waiting: list[Row] = []
     for row in rows:
         if row["operation"] in (BLOCKS, HOT, ATOMICS):
             continue

@@ -102,7 +102,7 @@ OF_ORACLE = {"lookups": "tags", "reads": "memory_reads", "writes": "memory_write
 
 
 def request(rng, size, kinds):
-    """A request for `size` places a sector, of some kinds: its kind, DMM, stages, sectors, and their places."""
+    """A request of one of some kinds: the kind, DMM, stages, sectors, places of `size` a sector."""
     kind, dmm, stages = int(rng.choice(kinds)), int(rng.randint(4)), int(rng.randint(1, 4))
     sectors = np.unique(rng.randint(0, 48, rng.randint(1, 6))).tolist()
     places = [np.flatnonzero(np.append(rng.rand(size - 1) < 0.7, 1)).tolist() for _ in sectors]
