@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mmsim.bench import Benchmark
     from mmsim.claims import Claim, PaperTable
     from mmsim.claims.printed import Drawing, PrintedItem
-    from mmsim.gpu.experiment import Campaign, Experiment
+    from mmsim.gpu.experiment import Campaign, Cards, Experiment
 
 APART = ("reports", "drawings", "bench", "gpu")
 """The folders that measure and print: they are no families."""
@@ -103,12 +103,12 @@ def benchmarks() -> list[Benchmark]:
     return [one for module in _modules("bench") for one in module.BENCHMARKS]
 
 
-def experiments() -> list[Experiment | Campaign]:
-    """The papers' measurements, and campaigns (the entry point of `mmsim gpu`)."""
-    from mmsim_algorithms.gpu.campaigns import CAMPAIGNS
+def experiments() -> list[Experiment | Campaign | Cards]:
+    """The papers' measurements, campaigns and cards (the entry point of `mmsim gpu`)."""
+    from mmsim_algorithms.gpu.campaigns import CAMPAIGNS, CARDS
 
     tables = [one for module in _modules("gpu", "tables") for one in module.EXPERIMENTS]
-    return [*tables, *CAMPAIGNS]
+    return [*tables, *CAMPAIGNS, CARDS]
 
 
 def _folders() -> list[str]:

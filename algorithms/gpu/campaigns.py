@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from mmsim.gpu.experiment import Campaign
+from mmsim.gpu.experiment import Campaign, Cards
 from mmsim.reports.gpu import cell
 from mmsim.view.tables import Column, columns, rich_rows
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from mmsim.gpu.record import Record, Row
+    from mmsim.model.card import Card
 
 
 Say = Callable[[str], None]
@@ -36,6 +37,15 @@ def _cache(command: str, say: Say) -> Iterator[Record]:
     from mmsim_algorithms.gpu.cache_calibration import measured
 
     return measured(command, say)
+
+
+def _operations(command: str, say: Say) -> Iterator[Record]:
+    from mmsim.gpu.operations import measured
+    from mmsim.gpu.record import Record
+    from mmsim.gpu.signed import facts
+
+    known = facts(command)
+    yield Record("operations", known, tuple(measured(say)))
 
 
 def differs(record: Record) -> bool:
@@ -98,8 +108,25 @@ def of_banks(record: Record) -> Table:
     )
 
 
+def of_operations(record: Record) -> Iterator[str]:
+    """A line for each measured operation, and for each launch of empty blocks."""
+    for row in record.rows:
+        if "ps" in row:
+            yield f"{row['operation']} {row['type']}: {row['ps']:,.4g} ps"
+        else:
+            yield f"{row['blocks']:,} blocks of {row['threads']} threads: {row['ms']:,.4g} ms"
+
+
+def _card(name: str, records: Mapping[str, Record]) -> Card:
+    from mmsim_algorithms.gpu.cards import of_records
+
+    return of_records(name, records)
+
+
 CAMPAIGNS = (
     Campaign("atomics", _atomics, lambda found: (of_atomics(found), counts(found))),
     Campaign("banks", _banks, lambda found: (of_banks(found),), differs),
     Campaign("cache", _cache, of_cache),
+    Campaign("operations", _operations, of_operations),
 )
+CARDS = Cards(_card)

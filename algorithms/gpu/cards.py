@@ -1,22 +1,29 @@
 """The cards that come with mmsim, from the kept measurements.
 
 `python -m mmsim_algorithms.gpu.cards` writes mmsim/model/cards again. `mmsim gpu calibrate --save`
-writes a card of the user's in the same way.
+writes a card of the user's in the same way, but without the errors of predictions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import log
 from pathlib import Path
 from statistics import fmean
 
+from mmsim.errors import FormatError, MMSimError
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.operations import ATOMICS, BLOCKS, HOT, THREADS
 from mmsim.gpu.record import Record, Row
 from mmsim.model.card import FOLDER as CARDS
 from mmsim.model.card import Card, to_json
 from mmsim_algorithms.gpu.cache_calibrated import UNIT_PS, WORD, cached_numbers
-from mmsim_algorithms.gpu.kept import FOLDER, Results
+from mmsim_algorithms.gpu.cached_predictions import KEPT as PREDICTED
+from mmsim_algorithms.gpu.cached_predictions import TIMES
+from mmsim_algorithms.gpu.kept import FOLDER, Results, number
+from mmsim_algorithms.gpu.kernel_sets import SETS
+
+Errors = tuple[tuple[str, int, float], ...]
 
 KEPT = {"h200": FOLDER, "h100": FOLDER.parent / "h100"}
 """The folder of each card's records."""
@@ -38,8 +45,15 @@ NEAR = 0b100101
 UNUSED = ("remainder of division int32", "remainder of division int64")
 
 
-def card(name: str, cache: Record, plain: Calibration, operations: Record) -> Card:
+def card(
+    name: str, cache: Record, plain: Calibration, operations: Record, errors: Errors = ()
+) -> Card:
     """The card of some records: of the cache and memory, of the plain machines, of operations."""
+    if "not counted" in cache.facts:
+        raise MMSimError(
+            "a card needs the GPU's counts of the cache's sectors, but they weren't counted: "
+            f"{cache.facts['not counted']}"
+        )
     numbers = cached_numbers(cache, plain)
     return Card(
         plain.multiprocessors,
@@ -64,6 +78,7 @@ def card(name: str, cache: Record, plain: Calibration, operations: Record) -> Ca
         block_time=_units(of_block(operations.rows)),
         cycle_time=_units(plain.cycle_ps),
         operations=tuple(sorted(costs(operations.rows).items())),
+        errors=errors,
     )
 
 
@@ -90,7 +105,7 @@ def of_block(rows: Iterable[Row]) -> float:
 def costs(rows: Iterable[Row]) -> dict[str, int]:
     """Time units of a multiprocessor for each operation, by name and type."""
     found: dict[str, float] = {}
-    waiting: list[Mapping[str, object]] = []
+    waiting: list[Row] = []
     for row in rows:
         if row["operation"] in (BLOCKS, HOT, ATOMICS):
             continue
@@ -116,10 +131,44 @@ def costs(rows: Iterable[Row]) -> dict[str, int]:
     return {name: max(1, _units(ps)) for name, ps in found.items() if name not in UNUSED}
 
 
+def of_records(name: str, records: Mapping[str, Record], errors: Errors = ()) -> Card:
+    """The card of records by the names of their experiments; or `FormatError`."""
+    plain = Results(dict(records)).card
+    try:
+        return card(name, records["cache"], plain, records["operations"], errors)
+    except (KeyError, ValueError, TypeError) as error:
+        raise FormatError(f"these measurements make no card: {error!r}") from None
+
+
 def kept(name: str, folder: Path) -> Card:
-    """The card of the records in a folder."""
-    results = Results.read(folder)
-    return card(name, results["cache"], results.card, results["operations"])
+    """The card of the records in a folder, with the errors of the kept predictions for it."""
+    predictions = PREDICTED / folder.name if folder != FOLDER else PREDICTED
+    records = Results.read(folder).records
+    return of_records(name, records, errors(records, predictions))
+
+
+def errors(records: Mapping[str, Record], predictions: Path) -> Errors:
+    """Return how far the kept predictions were from the measured times of the same kernels.
+
+    For each bound the number of kernels, and the mean of abs(log(predicted / measured)).
+    """
+    off: dict[str, list[float]] = {}
+    for name, one in SETS.items():
+        experiment, file = one.experiment, predictions / f"{name}.json"
+        if experiment not in records or not file.exists():
+            continue
+        rows = [row for row in Record.read(file).rows if row["what"] == TIMES]
+        predicted = {_kernel(row): row for row in rows}
+        for row in records[experiment].rows:
+            found = predicted[_kernel(row)]
+            ratio = number(found, "predicted") / number(row, "measured")
+            off.setdefault(str(found["bound"]), []).append(abs(log(ratio)))
+    return tuple((bound, len(own), round(fmean(own), 4)) for bound, own in sorted(off.items()))
+
+
+def _kernel(row: Row) -> tuple[object, ...]:
+    """The fields of a predicted and of a measured time that name its kernel."""
+    return row["kernel"], row["data"], row["side"]
 
 
 def main() -> None:

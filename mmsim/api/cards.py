@@ -16,6 +16,7 @@ from mmsim.host.guesses import advised
 from mmsim.model import card as cards
 from mmsim.model.cache import OTHER, State
 from mmsim.model.threads import Given, asked
+from mmsim.results.cache import bound, busy
 from mmsim.results.prediction import Prediction
 
 SWEPT = 3
@@ -69,7 +70,6 @@ class Card(cards.Card, Cached):
         from mmsim.api.binding import bind, exhaustion
         from mmsim.engines.selection import launch
         from mmsim.meaning.counted import counted
-        from mmsim.results.cache import bound, busy
 
         with Brief():
             sizes = asked(threads, block_size, grid, block)

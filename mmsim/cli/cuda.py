@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mmsim.api.cards import card
 from mmsim.api.machines import Machine
 from mmsim.cli import machine
 from mmsim.cli.loading import CommandError
@@ -128,13 +130,14 @@ def run(arguments: argparse.Namespace) -> int:
 def machine_of(arguments: argparse.Namespace) -> Machine:
     """The machine of the launches: what other commands take, or the default with other numbers.
 
-    Its banks have 4 bytes, as a card's.
+    The default is the card that MMSIM_MACHINE names, or the H200. Banks have 4 bytes, as a card's.
     """
-    from mmsim.cuda.machines import h200
+    from mmsim.cuda.machines import VARIABLE, h200
 
-    given = vars(arguments)
+    given, named = vars(arguments), os.environ.get(VARIABLE)
     if arguments.machine is None:
-        return replace(h200(), **machine.numbers_of("hmm", given))
+        default = card(named) if named else h200()
+        return replace(default, **machine.numbers_of(named or "hmm", given))
     if given["bank_bytes"] is None and "bank_bytes" in machine.fields_by_option(arguments.machine):
         given = {**given, "bank_bytes": BANK_BYTES}
     return machine.machine_named(**given)

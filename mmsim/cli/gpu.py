@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mmsim.cli.loading import CommandError, load_program
-from mmsim.cli.output import add_targets, save_text, show, status
+from mmsim.cli.output import add_targets, check_target, save_text, show, status
 from mmsim.errors import MMSimError
 
 if TYPE_CHECKING:
@@ -41,6 +41,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add = command(calibrate, "measure the machines that stand for this GPU")
     text = "instead of these machines, measure the second-level cache and the memory"
     add("--cache", action="store_true", help=text)
+    text = "instead of these machines, measure what the operations of a multiprocessor take"
+    add("--operations", action="store_true", help=text)
+    text = (
+        "measure all three, and keep them as a card: then mm.card(NAME) and --machine NAME take it"
+    )
+    add("--save", metavar="NAME", help=text)
+    text = "with --save, take them from the files in a folder that --json saved: this needs no GPU"
+    add("--from", type=Path, metavar="FOLDER", dest="folder", help=text)
     command(atomics, "compare what atomics take with the model's stages")
     text = "measure a paper's table or figure again, and predict it by the calibrated model"
     add = command(reproduce, text)
@@ -88,19 +96,90 @@ def counters(arguments: argparse.Namespace) -> int:
 
 
 def calibrate(arguments: argparse.Namespace) -> int:
-    if arguments.cache:
-        return campaign("cache", "mmsim gpu calibrate --cache", "calibrating", arguments)
+    asked = [name for name in ("cache", "operations", "save") if getattr(arguments, name)]
+    if len(asked) > 1:
+        raise CommandError(f"write --{asked[0]} or --{asked[1]}, but not both; --save measures all")
+    if arguments.folder is not None and asked != ["save"]:
+        raise CommandError("--from names the measurements of a card that is saved; add --save NAME")
+    if arguments.save is not None:
+        return save_card(arguments)
+    if asked:
+        name = asked[0]
+        return campaign(name, f"mmsim gpu calibrate --{name}", "calibrating", arguments)
+    from mmsim.gpu.calibrated import Calibration
+
+    with status("calibrating") as say:
+        record = plain(say)
+    save_text(arguments.json, record.to_json)
+    found = Calibration.from_dict(dict(record.rows[0]))
+    show(*(f"{name}: {value}" for name, value in found.to_dict().items()))
+    show(*map(str, (found.dmm, found.umm, found.hmm)))
+    return 0
+
+
+def plain(say: Callable[[str], None]) -> Record:
+    """The record of the machines that stand for the GPU at hand."""
     from mmsim import gpu
     from mmsim.gpu.record import Record
     from mmsim.gpu.signed import facts
 
     known = facts("mmsim gpu calibrate")
-    with status("calibrating") as say:
-        found = gpu.calibrate(say)
-    save_text(arguments.json, Record("calibration", known, (found.to_dict(),)).to_json)
-    show(*(f"{name}: {value}" for name, value in found.to_dict().items()))
-    show(*map(str, (found.dmm, found.umm, found.hmm)))
+    return Record("calibration", known, (gpu.calibrate(say).to_dict(),))
+
+
+def save_card(arguments: argparse.Namespace) -> int:
+    """Make a card of what is measured, or of the files in a folder, and keep it for the user."""
+    from mmsim.gpu.experiment import choose_cards
+    from mmsim.model.card import own_file, to_json
+
+    file = own_file(arguments.save)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    check_target(file)
+    cards = choose_cards()
+    records = measured_records() if arguments.folder is None else records_in(arguments.folder)
+    card = cards.make(file.stem, records)
+    save_text(file, lambda: to_json(card))
+    save_text(arguments.json, lambda: to_json(card))
+    show(f"{card.device} is card {card.name} now, in {file}: mm.card({card.name!r})")
     return 0
+
+
+def measured_records() -> dict[str, Record]:
+    """All that a card needs, measured on the GPU at hand."""
+    from mmsim.gpu.experiment import choose_campaign
+
+    with status("calibrating", lines=True) as say:
+        found = {"calibration": plain(say)}
+        for name in ("operations", "cache"):
+            for record in choose_campaign(name).measured(f"mmsim gpu calibrate --{name}", say):
+                found[name] = record
+    return found
+
+
+def records_in(folder: Path) -> dict[str, Record]:
+    """All that a card needs, from the files in a folder; or `CommandError`."""
+    from mmsim.gpu.record import Record
+
+    found = {}
+    for name, option in (
+        ("calibration", ""),
+        ("operations", " --operations"),
+        ("cache", " --cache"),
+    ):
+        file = folder / f"{name}.json"
+        if not file.exists():
+            raise CommandError(
+                f"there is no {file}; `mmsim gpu calibrate{option} --json {file}` measures it"
+            )
+        found[name] = Record.read(file)
+        if found[name].experiment != name:
+            raise CommandError(f"{file} has a record of {found[name].experiment}, not of {name}")
+    devices = {str(record.facts.get("device")) for record in found.values()}
+    if len(devices) > 1:
+        raise CommandError(
+            f"the files in {folder} are of different GPUs: {' and '.join(sorted(devices))}"
+        )
+    return found
 
 
 def atomics(arguments: argparse.Namespace) -> int:

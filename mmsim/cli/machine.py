@@ -92,9 +92,8 @@ def machine_named(machine: str | None = None, **given: Any) -> Machine:
     (HMM(dmms=2, width=4, global_latency=5, shared_latency=1), UMM(width=32, latency=3))
     """
     chosen = str(machine or DEFAULTS["machine"])
-    if chosen not in KINDS:  # a sweep gives it the defaults of other machines, too
-        own = {name: of for name, of in given.items() if of != DEFAULTS.get(name)}
-        return replace(card(chosen), **numbers_of(chosen, own))
+    if chosen not in KINDS:
+        return replace(card(chosen), **numbers_of(chosen, given))
     numbers = numbers_of(chosen, given)
     takes = fields_by_option(chosen)
     for name in DEFAULTS.keys() & takes.keys():

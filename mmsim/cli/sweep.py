@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from mmsim.api.machines import KINDS
 from mmsim.claims import Claim, choose, registered
 from mmsim.cli import machine
 from mmsim.cli.loading import CommandError, load, load_program
@@ -70,8 +71,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=["dmm"],
         help=f"{machine.SEVERAL} (default: dmm)",
     )
-    add("--width", **words, type=whole, metavar="W", default=[32], help="(default: 32)")
-    add("--latency", **words, type=whole, metavar="L", default=[5], help="(default: 5)")
+    add("--width", **words, type=whole, metavar="W", help="(default: 32)")
+    add("--latency", **words, type=whole, metavar="L", help="(default: 5)")
     add("--dmms", **words, type=whole, metavar="D", help="of an HMM (default: 1)")
     add("--shared-latency", **words, type=whole, metavar="L", help="of an HMM (default: 1)")
     for name in ("bank_bytes", *machine.OWN):
@@ -148,6 +149,8 @@ def cases(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     for chosen in product(*axes.values()):
         case = dict(zip(axes, chosen, strict=True))
         lacks = machine.OPTIONS.keys() - kinds[case["machine"]].keys()
+        if case["machine"] not in KINDS:  # a card has its own numbers
+            lacks |= {name for name in machine.DEFAULTS if getattr(arguments, name) is None}
         case = {name: value for name, value in case.items() if name not in lacks}
         if case.get("threads") == "size":
             case["threads"] = case["size"]

@@ -50,19 +50,19 @@ def layout_name(text: str) -> str:
 def trial(
     program: Program,
     machine: str,
-    width: int,
-    latency: int,
     schedule: Schedule,
     seed: int,
     **more: Any,
 ) -> Run:
     """Run a program with the options of `mmsim sweep`; `more` has the optional ones."""
-    example = _example(program, width, seed, **more)
+    made = machine_named(machine, **more)
+    width = made.width
+    example = _example(program, seed=seed, **{**more, "width": width})
     values = example.arguments
     if "layout" in more:
         placed = LAYOUTS[more["layout"]](width, seed)
         values = tuple(_under(placed, value) for value in values)
-    return machine_named(machine, width=width, latency=latency, **more).run(
+    return made.run(
         program,
         *values,
         **launch_of(more, example),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -10,6 +10,7 @@ from mmsim.errors import MMSimError
 from mmsim.gpu.calibrated import Calibration
 from mmsim.gpu.record import Record, Row
 from mmsim.host.plugins import registered_in
+from mmsim.model.card import Card
 
 GROUP = "mmsim.experiments"
 T = TypeVar("T")
@@ -98,6 +99,17 @@ class Campaign:
     differs: Callable[[Record], bool] = field(default=lambda record: False)
 
 
+@dataclass(frozen=True)
+class Cards:
+    """The way from records to cards.
+
+    `make(name, records)` makes a card from the records that `mmsim gpu calibrate` measures, by
+    the names of their experiments.
+    """
+
+    make: Callable[[str, Mapping[str, Record]], Card]
+
+
 def registered_experiments() -> dict[str, Experiment]:
     """The experiments of installed packages by name.
 
@@ -110,6 +122,14 @@ def registered_experiments() -> dict[str, Experiment]:
 def choose_experiment(name: str) -> Experiment:
     """The experiment of that name."""
     return _chosen("experiment", name, registered_experiments())
+
+
+def choose_cards() -> Cards:
+    """The way to make cards, of the first package that registers one."""
+    for one in registered_in(GROUP):
+        if isinstance(one, Cards):
+            return one
+    raise MMSimError("no installed package makes cards; install mmsim with its mmsim_algorithms")
 
 
 def choose_campaign(name: str) -> Campaign:

@@ -20,7 +20,7 @@ RESIDENT = 2048
 """Threads of a multiprocessor."""
 BLOCK = 1024
 OF_A_TRIP = 16
-"""How often a trip does its statement."""
+"""The statements of a trip."""
 BLOCKS, THREADS = "empty blocks", 256
 """The name of launches of blocks that do nothing, and the threads of these."""
 MANY_BLOCKS = (32_768, 262_144, 1_048_576)

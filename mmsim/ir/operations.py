@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+import numpy as np
+
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, SINGLE, Type, is_int, is_whole
@@ -24,7 +26,7 @@ from mmsim.ir.row import Range, is_within
 from mmsim.ir.walk import accesses, expressions, inside, names, statements, targets
 
 Operations = Counter[str]
-"""How many of each operation; parts of one where a compiler shares it among trips of a loop."""
+"""The number of each operation; parts of one where a compiler shares it among trips of a loop."""
 Key = Any
 
 NARROW: Range = (-(2**31), 2**32 - 1)
@@ -373,11 +375,17 @@ def _narrowed(value: ir.Expr, of: Callable[[ir.Expr], Type]) -> tuple[ir.Expr, .
     for one in expressions(inner):
         if isinstance(one, ir.Unary) and row_of(one).kind == "cast" and of(one.operand) == SINGLE:
             found.append(one.operand)
-        elif isinstance(one, ir.Const):
+        elif isinstance(one, ir.Const) and _is_single(one.value):
             found.append(one)
         else:
             return None
     return tuple(found)
+
+
+def _is_single(number: ir.Scalar) -> bool:
+    """Return whether 32 bits hold a constant: 0.5 and 3, but not 0.1."""
+    with np.errstate(over="ignore"):
+        return not isinstance(number, complex) and float(np.float32(number)) == number
 
 
 def _bits(width: str) -> int:

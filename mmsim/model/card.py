@@ -83,7 +83,7 @@ def to_json(card: Card) -> str:
 
 
 def folders() -> tuple[Path, ...]:
-    """Where cards are: the user's own first, then those that come with mmsim."""
+    """The folders of cards: the user's own first, then those that come with mmsim."""
     own = data_directory()
     return (FOLDER,) if own is None else (own / "cards", FOLDER)
 
@@ -113,6 +113,19 @@ def read(name: str, kind: type[C] = Card) -> C:  # type: ignore[assignment]
         f"no card is called {shown(name)}; {nearest(str(name), names())} "
         "(`mmsim gpu calibrate --save NAME` measures another)"
     )
+
+
+def own_file(name: str) -> Path:
+    """The file of a card of the user's; or `MachineError` for what can't be a card's name."""
+    folder = data_directory()
+    if not NAME.fullmatch(name.lower()):
+        raise MachineError(
+            f"{shown(name)} can't be a card's name; write up to 64 letters, digits, or any of _.-, "
+            "beginning with a letter or a digit"
+        )
+    if folder is None:
+        raise MachineError("there is no folder for cards; name one by MMSIM_DATA_DIR")
+    return folder / "cards" / f"{name.lower()}.json"
 
 
 @cache

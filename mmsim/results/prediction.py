@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 FLOORS = ("instructions", "blocks")
-"""What binds a kernel beside the resources of the memory."""
+"""The bounds of a kernel beside the resources of the memory."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Prediction:
         What takes that time: a resource of the memory ("tags", "memory", "wires", ...), "latency",
         "instructions" or "blocks".
     error, kernels
-        How far predictions of kernels that the same thing binds were off: the mean of
+        The error of predictions of kernels that the same thing binds: the mean of
         abs(log(predicted / measured)), and of how many kernels. None: there were none.
     parts
         The milliseconds that each of the bounds takes by itself, with the launch: "memory" is the
@@ -49,7 +49,8 @@ class Prediction:
         """One line: the time, what binds it, and how sure that is."""
         sure = "no kernel that this binds was measured"
         if self.error is not None:
-            sure = f"off by {self.error:.0%} for {self.kernels} kernels that this binds"
+            several = "kernel" if self.kernels == 1 else "kernels"
+            sure = f"off by {self.error:.0%} for {self.kernels} {several} that this binds"
         return (
             f"{self.kernel} on {self.card}: {self.milliseconds:.4g} ms, bound by {self.bound} "
             f"({sure})"

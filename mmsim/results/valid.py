@@ -140,7 +140,11 @@ def _check_cache(row: CacheRow, run: Run) -> None:
     counts = [getattr(row, name) for name in COUNTS]
     if min(counts) < 0 or row.misses > row.memory_reads + row.crossings:
         raise ValueError(f"line {row.line} has the counts {counts} of a cache")
-    most = (row.stages, row.sectors, row.sectors if row.kind == "atomic" else 0)
+    numbers = run.machine.cache
+    of_a_slice = {"read": 1, "write": 0, "atomic": 1}[row.kind]
+    if row.kind == "atomic" and numbers.atomic_time:  # those on floats count as several
+        of_a_slice = max(1, -(-numbers.float_time // numbers.atomic_time))
+    most = (row.stages, row.sectors, of_a_slice * row.sectors)
     for name, all_of_them in zip(BUSIEST + OF_RUN, most + most, strict=True):
         if getattr(row, name) > all_of_them:
             raise ValueError(

@@ -30,7 +30,12 @@ def cached_cases(draw):
     source = draw(simple_programs())
     rng = np.random.RandomState(draw(st.integers(0, 99)))
     size = draw(st.integers(1, 40))
-    args = [rng.randint(0, 97, size).astype(dtype) for dtype in ("int64", "int32", "int64")]
+    types = ["int64", "int32", "int64"]
+    if draw(st.booleans()):  # atomics on floats, with the places of those on b
+        source = source.replace("(T, a, b, d)", "(T, a, b, d, f)")
+        source = source.replace("atomic.add(b,", "atomic.add(f,")
+        types.append("float32")
+    args = [rng.randint(0, 97, size).astype(dtype) for dtype in types]
     return source, args, machine, {"threads": threads, "block_size": block_size}
 
 
@@ -55,7 +60,7 @@ def test_both_engines_agree_with_the_reference(drawn, schedule):
         assert run.time == expected.time
         found = {(row.line, row.array, row.kind): counted(row) for row in run.cache}
         assert found == {place: dict(+row) for place, row in expected.counts.items()}
-        assert {name: bits(run.arrays[name]) for name in "abd"} == {
+        assert {name: bits(run.arrays[name]) for name in expected.arrays} == {
             name: bits(values) for name, values in expected.arrays.items()
         }
         if schedule == "synchronous":

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import mmsim as mm
 from mmsim.engines.cached_launch import new_state
 from mmsim.model import cache
-from mmsim.model.cache import ATOMIC, KIND, READ, WRITE
+from mmsim.model.cache import ATOMIC, OF_FLOATS, OWN_READ, READ, WRITE
 from mmsim.model.sectors import Asked
 from tests.kit.generators.cached_machines import cached_machines
 from tests.kit.generators.draws import draws
@@ -97,13 +97,13 @@ def test_another_array_that_was_written_fills_the_cache():
     assert 0 < sum(homes) < 8
 
 
-KINDS = {READ: "read", WRITE: "write", ATOMIC: "atomic"}
+KINDS = {OWN_READ: "read", READ: "read", WRITE: "write", ATOMIC: "atomic", OF_FLOATS: "atomic"}
 OF_ORACLE = {"lookups": "tags", "reads": "memory_reads", "writes": "memory_writes"}
 
 
-def request(rng, size):
-    """A request for `size` places a sector: its kind, DMM, stages, sectors, and their places."""
-    kind, dmm, stages = int(rng.choice(list(KINDS))), int(rng.randint(4)), int(rng.randint(1, 4))
+def request(rng, size, kinds):
+    """A request of one of some kinds: the kind, DMM, stages, sectors, places of `size` a sector."""
+    kind, dmm, stages = int(rng.choice(kinds)), int(rng.randint(4)), int(rng.randint(1, 4))
     sectors = np.unique(rng.randint(0, 48, rng.randint(1, 6))).tolist()
     places = [np.flatnonzero(np.append(rng.rand(size - 1) < 0.7, 1)).tolist() for _ in sectors]
     return kind, dmm, stages, sectors, places
@@ -114,10 +114,11 @@ def compare(machine, seed, requests):
     rng, now = np.random.RandomState(seed), 0
     size = machine.width * (machine.bank_bytes or 1) // machine.sectors
     numbers, oracle = machine.cache, Cache(machine)
+    kinds = [kind for kind in KINDS if kind != OWN_READ or (numbers.own_sets and numbers.sets)]
     state = cache.listed(new_state(numbers, machine))
     for _ in range(requests):
-        kind, dmm, stages, sectors, places = request(rng, size)
-        times = [int(rng.randint(1, 4)) if kind == ATOMIC else 1 for _ in sectors]
+        kind, dmm, stages, sectors, places = request(rng, size, kinds)
+        times = [int(rng.randint(1, 4)) if kind >= ATOMIC else 1 for _ in sectors]
         now += int(rng.randint(12))
         asked, listed, touched = [], [], []
         for sector, own, often in zip(sectors, places, times, strict=True):
@@ -125,7 +126,8 @@ def compare(machine, seed, requests):
             listed += [sector] * often
             touched += [sum(1 << place for place in own)] * often
         done = cache.serve(numbers, state, now, dmm, kind, stages, listed, touched, 0, len(listed))
-        expected, counts = oracle.serve(now, dmm, KINDS[kind], stages, asked)
+        how = {"floats": kind == OF_FLOATS, "own": kind == OWN_READ}
+        expected, counts = oracle.serve(now, dmm, KINDS[kind], stages, asked, **how)
         found = dict(zip(NAMES, state.items, strict=False))
         assert done == expected
         assert found == {name: counts[OF_ORACLE.get(name, name)] for name in NAMES}
@@ -147,11 +149,19 @@ def test_many_requests_are_counted_as_the_oracle_says(seed):
 
 
 @pytest.mark.parametrize("sets", [0, 1, 2])
-@pytest.mark.parametrize("kind", KIND)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_cache_asks_which_places_of_a_sector_are_written(sets, kind):
     numbers = SimpleNamespace(sets=sets, sector=4)
-    asked = Asked.by(mm.UMM(4, 1), numbers, 1, kind, 4)
-    assert asked.masked == (sets > 0 and kind != "read")
+    asked = Asked.by(mm.UMM(4, 1), numbers, 1, kind, 4, False)
+    assert asked.masked == (sets > 0 and KINDS[kind] != "read")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("merged", [False, True])
+def test_lanes_take_turns_at_a_sector_by_atomics_that_are_not_merged(kind, merged):
+    asked = Asked.by(mm.UMM(4, 1), SimpleNamespace(sets=1, sector=4), 1, kind, 4, merged)
+    assert asked.turns == (kind in (ATOMIC, OF_FLOATS) and not merged)
+    assert len(asked.sectors([9, 4, 1, 4])[0]) == 3 + asked.turns
 
 
 def test_each_dmm_has_a_port_of_its_own():
@@ -163,6 +173,40 @@ def test_each_dmm_has_a_port_of_its_own():
         for dmm, sector in ((0, 0), (1, 1), (0, 2))
     ]
     assert done == [done[0], done[0], done[0] + 10]
+
+
+def completions(machine, *requests):
+    """When requests complete that DMM 0 dispatches at time 0, each a kind and sectors."""
+    state = cache.listed(new_state(machine.cache, machine))
+    for kind, sectors in requests:
+        many = [1] * len(sectors)
+        yield cache.serve(machine.cache, state, 0, 0, kind, 1, sectors, many, 0, len(sectors))
+
+
+def test_reads_of_a_line_wait_for_each_other_at_its_slice():
+    """Sectors 0 to 3 are line 0: one item, also with sector 4 of line 1, in another slice."""
+    one = machine(slices=8, line_time=30)
+    assert cache.spread(0, 8) != cache.spread(1, 8)
+    found = completions(one, (READ, [0, 1, 2, 3]), (READ, [3, 4]), (READ, [4]), (WRITE, [0]))
+    assert [*found] == [30 + 19, 60 + 19, 60 + 19, 4 + 19]
+
+
+def test_atomics_on_floats_take_a_time_of_their_own():
+    one = machine(slices=8, atomic_time=30, float_time=70)
+    found = completions(one, (OF_FLOATS, [0, 1]), (ATOMIC, [0]), (READ, [0]))
+    assert [*found] == [140 + 19, 170 + 19, 3 + 19]
+    default = machine(slices=8, atomic_time=30)
+    assert [*completions(default, (OF_FLOATS, [0]))] == [30 + 19]
+
+
+def test_near_lines_share_a_slice():
+    """Without bits 0 and 2, lines 0, 1, 4 and 5 are in one slice."""
+    one = machine(slices=64, near=5).cache
+    slices = [cache.slice_of(one, line) for line in range(12)]
+    first, second, third = cache.spread(0, 64), cache.spread(2, 64), cache.spread(8, 64)
+    assert slices == [first, first, second, second] * 2 + [third, third, *slices[10:]]
+    assert slices[10] == slices[11] == cache.spread(10, 64)
+    assert len({first, second, third, slices[10]}) == 4
 
 
 def test_no_page_is_known_at_first():

@@ -149,7 +149,11 @@ def test_a_line_counts_all_of_its_accesses_by_their_times():
 
 
 @pytest.mark.parametrize(
-    "rate", ["port_time", "wire_time", "write_port_time", "write_wire_time", "atomic_time"]
+    "rate",
+    [
+        *("port_time", "wire_time", "write_port_time", "write_wire_time", "atomic_time"),
+        *("float_time", "line_time"),
+    ],
 )
 def test_nothing_more_is_counted_unless_one_of_them_takes_time(rate):
     assert counters(mm.Cached(5, 8, 20, slices=3).cache, 4) == COUNTS
@@ -161,6 +165,47 @@ def test_what_takes_no_time_is_not_counted():
     assert [getattr(row, name) for name in (*BUSIEST, *OF_RUN)] == [0] * 6
     (row,) = SLICED.run(counted, WORDS, 0, 0, **HOW).cache
     assert [getattr(row, name) for name in (*BUSIEST, *OF_RUN)] == [0, 0, 64] * 2
+
+
+@mm.program
+def same_line(T, a, b):
+    b[T.id] = a[T.id % 4]
+
+
+@mm.program
+def mixed(T, a, b):
+    mm.atomic.add(a, T.id * 0, 1)
+    mm.atomic.exch(a, T.id * 0, 1)
+    mm.atomic.add(b, T.id * 0, 1)
+
+
+@both_engines
+@both_schedules
+def test_slices_bind_where_all_warps_read_one_line(engine, schedule):
+    """16 reads of a line, each of 30; the writes occupy no slice."""
+    machine = replace(SLICED, line_time=30)
+    how = {**HOW, "engine": engine, "schedule": schedule, "trace": False}
+    run = machine.run(same_line, WORDS, np.zeros(64, int), **how)
+    found = {row.kind: (row.sectors, row.busiest_slice, row.busiest_slice_of_run)
+             for row in run.cache}  # fmt: skip
+    assert found["read"][1:] == (8, 8)
+    assert found["write"][1:] == (0, 0)
+    assert bounds(run)[:2] == (["slices"], "slices")
+    assert bounds(run)[2]["slices"] == 8 * 30
+    assert mm.Run.from_json(run.to_json()) == run
+
+
+@both_engines
+@both_schedules
+def test_atomics_on_floats_count_as_others_of_the_same_time(engine, schedule):
+    """Each of 3 accesses asks for a sector 64 times; of floats each takes 5, as 2.5 others."""
+    machine = replace(SLICED, float_time=5)
+    how = {**HOW, "engine": engine, "schedule": schedule, "trace": False}
+    run = machine.run(mixed, np.zeros(1, np.float32), np.zeros(1, np.int32), **how)
+    assert [row.busiest_slice for row in run.cache] == [160, 64, 64]
+    times = [bound.time for bound in roofline(run).bounds if bound.resource == "slices"]
+    assert times == [2 * (160 + 64)]  # a and b lie in different slices
+    assert mm.Run.from_json(run.to_json()) == run
 
 
 @pytest.mark.parametrize("name", [*BUSIEST, *OF_RUN])

@@ -6,7 +6,7 @@ import mmsim as mm
 
 FROM_0 = (
     *("sector_time", "cross_time", "memory_time", "fill_time", "row_time", "miss_latency"),
-    *("cross_latency", "port_time", "wire_time", "page_time", "atomic_time"),
+    *("cross_latency", "port_time", "wire_time", "page_time", "atomic_time", "line_time"),
 )
 FROM_1 = ("tag_time", "shared_time", "channels", "banks", "row", "under_way", "pages", "slices")
 
@@ -28,6 +28,12 @@ def cached_machines(draw, dmms, width, global_latency, shared_latency):
         sectors=sectors,
         write_port_time=draw(st.none() | st.integers(0, 8)),
         write_wire_time=draw(st.none() | st.integers(0, 8)),
+        float_time=draw(st.none() | st.integers(0, 8)),
+        own_capacity=draw(st.sampled_from([0, 1, 2])) * line * ways,
+        own_ways=ways,
+        own_latency=draw(st.integers(1, 9)),
+        near=draw(st.sampled_from([0, 0, 1, 5])),
+        merges=draw(st.integers(0, 1)),
         write_time=draw(st.sampled_from([None, 1, 3])),
         capacity=sets * line * ways * halves,
         ways=ways,

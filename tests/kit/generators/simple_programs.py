@@ -16,7 +16,8 @@ def made(T, a, b, d):
 NAMES = st.sampled_from(["x", "y", "z"])
 NUMBERS = st.sampled_from(["T.id", "T.index", "T.lane", "x", "y", "z", "5"])
 SIZES = {"a": "a.size", "b": "b.size", "d": "d.size", "s": "24"}
-PLAIN = ("read", "read", "write", "atomic", "draw", "add", "choose", "keep", "take")
+SHARED_BY_A_WARP = st.sampled_from(["T.block", "T.warp", "z", "5"])
+PLAIN = ("read", "read", "write", "atomic", "same", "draw", "add", "choose", "keep", "take")
 OTHERS = (*PLAIN, "again", "if", "for", "while", "barrier", "leave")
 
 
@@ -52,6 +53,10 @@ def statement(draw, kind):
             return [f"{array}[{index}] = ({value} + {other}) % 97"]
         case "atomic":
             array, index = place(draw)
+            return [f"mm.atomic.add({array}, {index}, {value} % 97)"]
+        case "same":
+            array = draw(st.sampled_from(list(SIZES)))
+            index = f"({draw(SHARED_BY_A_WARP)} + {draw(SHARED_BY_A_WARP)}) % {SIZES[array]}"
             return [f"mm.atomic.add({array}, {index}, {value} % 97)"]
         case "draw":
             array, index = place(draw)

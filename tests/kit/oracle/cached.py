@@ -74,6 +74,86 @@ def either(one, other):
     return {name: one.get(name, set()) | other.get(name, set()) for name in {**one, **other}}
 
 
+MERGED = ("add", "sub", "max", "min", "and_", "or_", "xor")
+OF_A_WARP = ("block", "warp", "count", "block_size", "blocks")
+
+
+def merged_lines(body):
+    """The lines of atomics whose place is the same in a warp by the text: a compiler merges them.
+
+    From below: a variable is taken for one that is the same in a warp until a statement says that
+    it isn't.
+    """
+    found, different = set(), set()
+
+    def is_same(node):
+        match node:
+            case ast.Constant():
+                return True
+            case ast.Name(name):
+                return name not in different
+            case ast.Attribute(ast.Name("T"), field):
+                return field in OF_A_WARP
+            case ast.Attribute(ast.Name(), "size"):
+                return True
+            case ast.BinOp(left, _, right) | ast.Compare(left, _, [right]):
+                return is_same(left) and is_same(right)
+            case ast.IfExp(test, yes, no):
+                return is_same(test) and is_same(yes) and is_same(no)
+        return False  # a word from memory or a register array, an atomic's result
+
+    def visit(nodes, branch, homes):
+        for node in nodes:
+            match node:
+                case ast.Assign([ast.Name(name)], value):
+                    assign(name, value, branch, homes)
+                case ast.AugAssign(ast.Name(name), _, value):
+                    assign(name, value, branch, homes)
+                case ast.For(ast.Name(name), ast.Call(_, limits)):
+                    assign(name, ast.Tuple(limits), branch, homes, all(map(is_same, limits)))
+            for part in own_parts(node):
+                for one in ast.walk(part):
+                    if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
+                        home = homes.get(one.id, branch)
+                        if branch[: len(home)] != home:
+                            different.add(one.id)
+                    match one:
+                        case ast.Call(ast.Attribute(ast.Attribute(_, "atomic"), op), given):
+                            if op in MERGED and is_same(given[1]):
+                                found.add(one.lineno)
+            for side, inner in enumerate(inner_blocks(node)):
+                parts = isinstance(node, ast.If)
+                if isinstance(node, ast.For):
+                    parts = not all(map(is_same, node.iter.args))
+                visit(inner, (*branch, (node.lineno, side)) if parts else branch, homes)
+
+    def assign(name, value, branch, homes, same=None):
+        if homes.setdefault(name, branch) != branch or not (
+            is_same(value) if same is None else same
+        ):
+            different.add(name)
+
+    size = -1
+    while len(different) > size:
+        size = len(different)
+        found.clear()
+        homes = {}
+        for _ in range(2):  # first to find where variables are assigned
+            visit(body, (), homes)
+    return found
+
+
+def own_parts(node):
+    """The parts of a statement outside the statements in it."""
+    blocks = {id(one) for block in inner_blocks(node) for one in block}
+    return [one for one in ast.iter_child_nodes(node) if id(one) not in blocks]
+
+
+def inner_blocks(node):
+    """The blocks of statements in a statement."""
+    return [block for name in ("body", "orelse") if (block := getattr(node, name, None))]
+
+
 class Lanes(Sequencer):
     """Lanes that note the lines of the tests that they pass."""
 
@@ -128,6 +208,7 @@ class Run:
         function = next(one for one in tree.body if getattr(one, "name", None) == name)
         self.waits, self.bases, arguments, base, shared = defaultdict(set), {}, [], 0, {}
         uses(function.body, {}, self.waits)
+        self.merged = merged_lines(function.body) if machine.merges else set()
         unit = math.lcm(self.cache.line, 16) if machine.bank_bytes else machine.width
         for parameter, given in zip(function.args.args[1:], args, strict=True):
             arguments.append(Array(parameter.arg, [given.copy()], False, len(arguments)))
@@ -157,7 +238,10 @@ class Run:
             firsts = [int(access.array.offsets[access.index[t]]) * size for t in threads]
             base = self.bases[access.array.name]
             asked = [range(base + first, base + first + size) for first in firsts]
-            end, counts = self.cache.serve(now, dmm, access.kind, stages, asked)
+            whole = access.array.copies[0].dtype.kind in "iu"
+            merged = access.line in self.merged and whole
+            floats = not whole and access.op != "exch"
+            end, counts = self.cache.serve(now, dmm, access.kind, stages, asked, floats, merged)
             free = self.cache.free["tags"]
             self.counts[access.line, access.array.name, access.kind].update(counts, stages=stages)
         self.time = max(self.time, end)

@@ -29,6 +29,9 @@ class Cache:
         self.sets = machine.capacity // (self.line * machine.ways * machine.halves)
         self.ways = defaultdict(lambda: [None] * machine.ways)  # (half, set): (line, sectors)
         self.new_lines = 0
+        self.own_sets = machine.own_capacity // (self.line * machine.own_ways)
+        self.own = defaultdict(lambda: [None] * machine.own_ways)  # (DMM, set): (line, numbers)
+        self.own_lines = 0
         self.open_rows, self.pages = {}, defaultdict(list)
         self.free = Counter()  # resource: when it is free
         sizes = machine.clusters_of(machine.dmms)
@@ -43,8 +46,11 @@ class Cache:
 
     # A request.
 
-    def serve(self, now, dmm, kind, stages, asked):
-        """The completion of a request, and its counts. `asked` has the places of each lane."""
+    def serve(self, now, dmm, kind, stages, asked, floats=False, merged=False, own=False):
+        """The completion of a request, and its counts. `asked` has the places of each lane.
+
+        An atomic may be on `floats`, or `merged`. A read may look in its DMM's `own` cache first.
+        """
         m, self.count, self.waits = self.m, Counter(), False
         self.brought, self.crossed = set(), set()
         places, often = defaultdict(set), Counter()
@@ -52,7 +58,12 @@ class Cache:
             places[place // self.size].add(place)
         for place, times in Counter(place for own in asked for place in own).items():
             sector = place // self.size
-            often[sector] = max(often[sector], times if kind == "atomic" else 1)
+            turns = kind == "atomic" and not merged
+            often[sector] = max(often[sector], times if turns else 1)
+        at_port = len({sector // m.sectors for sector in places})
+        for sector in sorted(places) if own else ():
+            if self.has_own(dmm, *divmod(sector, m.sectors)):
+                del places[sector], often[sector]
         lines = {sector // m.sectors for sector in places}
         asks = len(lines) if m.capacity else stages
         self.count["tags"] = asks
@@ -63,14 +74,33 @@ class Cache:
         for sector in sorted(places):
             for _ in range(often[sector]):
                 serve_one(self.half_of(dmm), *divmod(sector, m.sectors), places[sector])
-        done = max(self.passed(now, *one) for one in self.items(dmm, kind, asks, often))
+        done = max(
+            self.passed(now, *one)
+            for one in self.items(dmm, kind, at_port if own else asks, often, floats)
+        )
+        if not self.count["tags"]:
+            done = max(done, self.passed(now, "tags", 1, 1))
+        if own and not places:
+            return done + m.own_latency - 1, self.count
         later = 0
         if kind != "write":
             later = m.cross_latency if self.count["crossings"] else 0
             later = m.miss_latency if self.waits else later
         return done + m.global_latency - 1 + later, self.count
 
-    def items(self, dmm, kind, asks, often):
+    def has_own(self, dmm, line, number):
+        """Return whether a DMM's own cache has a sector; from now on it does."""
+        ways = self.own[dmm, spread(line, self.own_sets)]
+        known = next((way[1] for way in ways if way and way[0] == line), None)
+        if known is None:
+            self.own_lines += 1
+            at = ways.index(None) if None in ways else spread(self.own_lines, self.m.own_ways)
+            ways[at] = line, (known := set())
+        had = number in known
+        known.add(number)
+        return had
+
+    def items(self, dmm, kind, asks, often, floats):
         """For each resource how many items of what time a request has, and what they take more."""
         m, count = self.m, self.count
         tag_time, port_time, wire_time = m.tag_time, m.port_time, m.wire_time
@@ -87,8 +117,17 @@ class Cache:
         yield ("port", dmm), asks, port_time
         yield ("wire", dmm), count["sectors"], wire_time
         if kind == "atomic":
-            for sector, times in often.items():
-                yield ("slice", spread(sector // m.sectors, m.slices)), times, m.atomic_time
+            atomic_time = or_else(m.float_time, m.atomic_time) if floats else m.atomic_time
+            for sector, times in often.items() if atomic_time else ():
+                yield self.slice(sector // m.sectors), times, atomic_time
+        if kind == "read" and m.line_time:
+            for line in {sector // m.sectors for sector in often}:
+                yield self.slice(line), 1, m.line_time
+
+    def slice(self, line):
+        """The resource of the slice in which a line lies: `near` has the bits that don't count."""
+        bits = [bit for bit in range(line.bit_length()) if not self.m.near >> bit & 1]
+        return "slice", spread(sum(line & 1 << bit for bit in bits), self.m.slices)
 
     def passed(self, now, resource, items, time, more=0):
         """The time at which a request has passed a resource; `now` if it has no item for it."""

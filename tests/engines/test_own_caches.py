@@ -1,0 +1,55 @@
+"""Each DMM's own cache, on both engines: which reads look there, and what they take."""
+
+import numpy as np
+
+import mmsim as mm
+from mmsim import cuda
+from tests.kit.runs.paths import both_engines
+
+MACHINE = mm.Cached(
+    2, 32, 100, sectors=4, bank_bytes=4, capacity=1 << 14, own_capacity=1 << 12, own_latency=10
+)
+
+
+@cuda.jit
+def twice(a, b, c):
+    i = cuda.grid(1)
+    x = a[i]
+    y = a[(i + int(x)) % a.size]
+    c[i] = 1
+    b[i] = y + c[i]
+
+
+@mm.program
+def again(T, a, b):
+    x = a[T.id]
+    b[T.id] = a[T.id + int(x)]
+
+
+def run(program, *args, engine, machine=MACHINE):
+    args = [one.copy() for one in args]
+    how = {"schedule": "asynchronous", "engine": engine, "trace": False}
+    found = machine.run(program, *args, threads=64, block_size=32, **how)
+    rows = {(row.array, row.kind, row.line): row.sectors for row in found.cache}
+    return found.time, [rows[key] for key in sorted(rows)]
+
+
+@both_engines
+def test_reads_of_arrays_that_a_kernel_does_not_write_look_there(engine):
+    """Of 4 sectors for each of 2 warps: a once, b written, c written and read past it.
+
+    A row whose reads ask for no sector is left out.
+    """
+    a, b, c = np.zeros(64, np.float32), np.zeros(64, np.float32), np.zeros(64, np.float32)
+    time, sectors = run(twice, a, b, c, engine=engine)
+    assert sectors == [8, 8, 8, 8]
+    without = mm.Cached(2, 32, 100, sectors=4, bank_bytes=4, capacity=1 << 14)
+    longer, sectors = run(twice, a, b, c, engine=engine, machine=without)
+    assert sectors == [8, 8, 8, 8, 8]
+    assert longer - time == 90
+
+
+@both_engines
+def test_programs_do_without(engine):
+    a = np.zeros(64, np.float32)
+    assert run(again, a, a, engine=engine)[1] == [8, 8, 8]

@@ -1,0 +1,226 @@
+"""The operations of small programs, counted by hand, and that counting changes nothing."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import mmsim as mm
+from mmsim import cuda
+from mmsim.api.binding import bind
+from mmsim.engines.selection import launch
+from mmsim.meaning.counted import counted
+from mmsim.model.threads import asked
+from tests.kit.generators.draws import draws
+from tests.kit.generators.race_free_programs import race_free_cases
+from tests.kit.generators.random_programs import define, run_case, same
+from tests.kit.runs.paths import both_engines
+
+MACHINE = mm.Cached(2, 4, 10)
+SINGLES, DOUBLES = np.arange(8, dtype=np.float32), np.arange(8, dtype=np.float64)
+WHOLE = np.arange(1, 9)
+
+
+def run_counted(program, *args, sizes, engine="array", machine=MACHINE):
+    """A run, and the operations of each warp by name."""
+    own = [one.copy() if isinstance(one, np.ndarray) else one for one in args]
+    one = bind(machine, program, own, asked(**sizes), "asynchronous", 1 << 40)
+    found = counted(one)
+    run = launch(one, engine, False, False)
+    return run, {kind: row.tolist() for kind, row in zip(found.kinds, found.warps, strict=True)}
+
+
+def operations(program, *args, engine="array"):
+    """The operations of 2 warps of 4 threads, each a block; of a text or a kernel of Numba."""
+    sizes = {"threads": 8, "block_size": 4, "grid": None, "block": None}
+    if isinstance(program, str):
+        lines = program.splitlines()
+        head = "@mm.program\ndef made(T, a, b, n):\n"
+        program = define(head + "".join(f"    {line}\n" for line in lines), "made")
+        args = *args, *([7] if len(args) == 2 else [])
+    else:
+        sizes = {"threads": None, "block_size": None, "grid": 2, "block": 4}
+    return run_counted(program, *args, sizes=sizes, engine=engine)[1]
+
+
+def in_each(**counts):
+    """The same counts of both warps; `_` stands for a space."""
+    return {name.replace("_", " "): [float(count)] * 2 for name, count in counts.items()}
+
+
+@both_engines
+def test_an_access_has_an_address_that_is_computed_once(engine):
+    """The place of T.id in a and in b, of 4 accesses; a constant is added in the access."""
+    text = "b[T.id] = a[T.id]\nb[T.id] = a[T.id]\n"
+    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(access=4, product_int32=2)
+    text = "x = a[(T.id + n) % 4]\ny = a[(T.id + n) % 4 + 3]"
+    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(
+        access=2, product_int32=1, sum_int64=1, sum_int32=1
+    )
+
+
+@both_engines
+def test_a_loop_tests_once_in_four_trips_and_computes_before_it_what_stays(engine):
+    """8 trips: x * x and T.id + n once, x * k, its sum, k's quarter of a step and test in each."""
+    text = "x = T.id + n\ns = 0\nfor k in range(8):\n    s = s + x * x + x * k\nb[T.id] = s"
+    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(
+        access=1, trip=2, product_int32=1 + 1 + 8, sum_int64=1 + 16 + 4
+    )
+
+
+@both_engines
+def test_a_while_counts_the_trips_of_the_slowest_lane(engine):
+    """Of lanes 0 to 3: 3 trips, each a jump, a comparison and a sum."""
+    text = "x = T.lane\nwhile x > 0:\n    x = x - 1"
+    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(trip=3, sum_int64=3 + 3)
+
+
+@both_engines
+def test_a_warp_issues_what_one_of_its_lanes_does(engine):
+    """Both sides of the first branch in each warp, the second one's in warp 1."""
+    text = (
+        "if T.lane < 1:\n    b[T.id] = 1\nelse:\n    b[T.id] = 2\n"
+        "if T.block == 1:\n    b[T.id] = a[T.id] & 1"
+    )
+    assert operations(text, WHOLE, WHOLE, engine=engine) == {
+        "access": [2, 4],
+        "choice": [2, 2],
+        "product int32": [2, 4],
+        "sum int64": [2, 3],
+    }
+
+
+@pytest.mark.parametrize(
+    ("lines", "kind"),
+    [
+        (["b[T.id] = 1"] * 4, "choice"),
+        (["b[T.id] = 1"] * 5, "branch"),
+        (["while T.id < 0:", "    n = 5"], "branch"),
+    ],
+)
+def test_a_branch_with_much_in_it_is_a_jump(lines, kind):
+    text = "\n".join(["if T.lane < 2:", *(f"    {line}" for line in lines)])
+    found = operations(text, WHOLE, WHOLE)
+    assert {name for name in found if name in ("choice", "branch")} == {kind}
+    assert found[kind] == [1, 1]
+
+
+def test_a_product_with_a_power_of_two_is_a_shift():
+    found = operations("b[T.id] = a[T.id] * 16 + 8 * a[T.id] * n", WHOLE, WHOLE)
+    assert found == in_each(access=3, product_int32=2, product_int64=1, sum_int64=2 + 1)
+
+
+def test_a_place_that_moves_with_a_loop_is_a_sum_in_four_trips():
+    """Beside a step and a test in four trips; k * k doesn't move by the same in each trip."""
+    found = operations("for k in range(8):\n    a[k]", WHOLE, WHOLE)
+    assert found == in_each(access=8, sum_int64=2 + 4, trip=2)
+    found = operations("for k in range(2):\n    a[k * k]", WHOLE, WHOLE)
+    assert found == in_each(access=2, product_int32=2 + 2, sum_int64=1, trip=0.5)
+
+
+def test_lanes_that_have_left_issue_nothing():
+    text = "if T.block == 0:\n    return\nb[T.id] = 3"
+    assert operations(text, WHOLE, WHOLE) == {
+        "access": [0, 1],
+        "choice": [2, 1],
+        "product int32": [0, 1],
+        "sum int64": [1, 1],
+    }
+
+
+@pytest.mark.parametrize(
+    ("value", "counts"),
+    [
+        ("T.id // 8", {"sum int32": 1}),
+        ("T.id // n", {"product int32": 2, "sum int32": 2}),
+        ("T.id % 10", {"product int32": 2, "sum int32": 2}),
+        ("a[T.id] % 16", {"sum int64": 1}),
+        ("a[T.id] // 10", {"product int64": 2, "sum int64": 2}),
+        ("n // a[T.id]", {"division int32": 1}),
+        ("a[T.id] // (a[T.id] + 1)", {"division int64": 1, "sum int64": 1}),
+        ("a[T.id] * a[T.id]", {"product int64": 1}),
+        ("T.id * T.id", {"product int32": 1}),
+        ("a[T.id] ^ 3", {"sum int64": 1}),
+        ("n * 5 + 2", {}),
+        ("int(math.sqrt(2.0))", {}),
+    ],
+)
+def test_integers(value, counts):
+    """Beside what all of them have: the accesses, and their addresses."""
+    found = operations(f"b[T.id] = {value}", WHOLE, WHOLE)
+    reads = value.count("a[")
+    found["access"] = [one - reads - 1 for one in found["access"]]
+    found["product int32"] = [one - 1 - (reads > 0) for one in found["product int32"]]
+    left = {name: numbers[0] for name, numbers in found.items() if any(numbers)}
+    assert left == counts
+
+
+@pytest.mark.parametrize(
+    ("value", "counts"),
+    [
+        ("a[T.id] * 0.5", {"product float32": 1}),
+        ("a[T.id] / 3.0", {"quotient float32": 1}),
+        ("a[T.id] + a[T.id + 0]", {"sum float32": 1}),
+        ("a[T.id] * 0.1", {"product float64": 1, "convert float64": 2}),
+        ("a[T.id] * 1e300", {"product float64": 1, "convert float64": 2}),
+        ("math.exp(a[T.id])", {"exp float64": 1, "convert float64": 2}),
+    ],
+)
+def test_floats_of_32_bits_through_64_are_computed_in_32_if_that_is_exact(value, counts):
+    found = operations(f"b[T.id] = {value}", SINGLES, SINGLES)
+    assert {name: own[0] for name, own in found.items() if "float" in name} == counts
+
+
+def test_doubles_are_not_fused_in_programs_and_are_in_numbas_kernels():
+    @cuda.jit
+    def fused(a, b):
+        i = cuda.threadIdx.x
+        b[i] = a[i] * b[i] + a[i]
+
+    @cuda.jit
+    def subtracted(a, b):
+        i = cuda.threadIdx.x
+        b[i] = a[i] - a[i] * b[i]
+
+    found = operations("b[T.id] = a[T.id] * b[T.id] + a[T.id]", DOUBLES, DOUBLES)
+    assert found == in_each(access=4, product_int32=2, product_float64=1, sum_float64=1)
+    for kernel in (fused, subtracted):
+        found = operations(kernel, DOUBLES, DOUBLES)
+        assert found == in_each(access=4, product_int32=2, product_float64=1)
+
+
+def test_rows_of_two_axes_are_found_once_in_a_loop():
+    """a[T.id, k]: its row once; both places move with k, one sum each in 4 trips."""
+    text = "for k in range(4):\n    b[k] = a[T.id, k]"
+    found = operations(text, np.zeros((8, 4), int), WHOLE)
+    assert found == in_each(access=8, product_int32=1, sum_int64=2 + 2, trip=1)
+
+
+def test_barriers_and_functions_have_their_names():
+    text = "T.barrier()\nb[T.id] = math.sin(a[T.id]) + math.sqrt(a[T.id])"
+    found = operations(text, DOUBLES, DOUBLES)
+    assert found == in_each(
+        access=3, barrier=1, product_int32=2, sin_float64=1, sqrt_float64=1, sum_float64=1
+    )
+
+
+def test_numbas_kernels_compute_their_index():
+    @cuda.jit
+    def copy(a, b):
+        i = cuda.grid(1)
+        if i < a.size:
+            b[i] = a[i]
+
+    found = operations(copy, SINGLES, SINGLES)
+    assert found == in_each(access=2, choice=1, product_int32=2, sum_int64=1 + 1 + 1)
+
+
+@settings(max_examples=draws(10))
+@given(case=race_free_cases())
+def test_counting_leaves_times_and_arrays(case):
+    plain = run_case(case, "asynchronous", engine="array", trace=False)
+    sizes = {"threads": None, "block_size": None, "grid": None, "block": None, **case.launch}
+    how = {"sizes": sizes, "machine": plain.machine}
+    run, _ = run_counted(case.program, *case.arguments, **how)
+    assert run.time == plain.time
+    assert run.accesses == plain.accesses
+    same(run.arrays, plain.arrays)
