@@ -52,7 +52,7 @@ class Counting:
     `of` gives the type of an expression, `range_of` its range (None: not known), `constant` its
     value if that is known before the launch. If it `fuses`, a product and a sum of floats are one
     operation. `entry` has the operations of a statement whenever
-    lanes come to it, `trip` those of each trip of a loop, both by the statement's identity.
+    lanes come to it, `trip` those of each trip of a loop, both by the statement's number.
     """
 
     body: ir.Block
@@ -71,7 +71,7 @@ class Counting:
 
     def _block(self, block: ir.Block) -> None:
         for statement in block:
-            self.entry[id(statement)] = self._statement(statement)
+            self.entry[statement.number] = self._statement(statement)
             for name in targets(statement):
                 self._set(name)
 
@@ -101,12 +101,12 @@ class Counting:
                 own += self._loop(statement, (target,), (), body)
                 trip = Operations({f"sum {self._whole(start)}": 1, OF_TRIP: 1})
                 trip[f"sum {self._whole(stop)}"] += 1
-                self.trip[id(statement)] = Operations(
+                self.trip[statement.number] = Operations(
                     {name: number / UNROLLED for name, number in trip.items()}
                 )
                 return own
             case ir.While(prelude, test, body):
-                self.trip[id(statement)] = Operations((OF_TRIP,))
+                self.trip[statement.number] = Operations((OF_TRIP,))
                 return self._loop(statement, (), (*prelude, test), body)
             case ir.Scope(_, body):
                 self._block(body)
@@ -144,7 +144,7 @@ class Counting:
             if isinstance(one, ir.Stmt):
                 self._block((one,))
             else:
-                self.trip[id(loop)] += self._values((one,))
+                self.trip[loop.number] += self._values((one,))
         self._block(body)
         self._counted.pop()
         self._known = outer

@@ -76,7 +76,7 @@ class Counted(Meaning):
         return active
 
     def _statement(self, statement: ir.Stmt, is_last: bool = False) -> Local | Access | Nested:
-        found = self.counting.entry.get(id(statement), Operations())
+        found = self.counting.entry.get(statement.number, Operations())
         made = super()._statement(statement, is_last)
         note = self._note(found)
         if note is None:
@@ -97,7 +97,7 @@ class Counted(Meaning):
         self, loop: Any, make: Callable[[Any, bool], Callable[[Frame, Mask], Steps]], is_last: bool
     ) -> Callable[[Frame, Mask], Steps]:
         """A loop whose trips are counted, too."""
-        self._trip = self._note(self.counting.trip[id(loop)])
+        self._trip = self._note(self.counting.trip[loop.number])
         return make(loop, is_last)
 
     def _loop(self, body: ir.Block, is_last: bool) -> tuple[int, Callable[[Frame, Mask], Steps]]:
