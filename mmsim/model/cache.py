@@ -227,6 +227,7 @@ def numbers_bytes(numbers: Numbers) -> int:
     """The bytes of the state."""
     slots = numbers.halves * numbers.sets * numbers.ways
     of_slots = slots * (2 * 8 + 4 * numbers.sectors)
+    of_slots += 2 * 8 * own_slots(numbers)
     resources = RESOURCES + (OF_A_DMM + 2 + known(numbers)) * numbers.dmms + numbers.slices
     return of_slots + 8 * (numbers.channels * numbers.banks + resources)
 
