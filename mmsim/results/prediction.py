@@ -6,9 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
-FLOORS = ("instructions", "blocks")
-"""The bounds of a kernel beside the resources of the memory."""
-
 
 @dataclass(frozen=True)
 class Prediction:
