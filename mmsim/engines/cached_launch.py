@@ -81,8 +81,9 @@ def in_arrays(state: State, like: State) -> State:
 
 
 def leave(launch: Launch, state: State) -> None:
-    """Leave a cache to the next launch, which begins at time 0."""
+    """Leave a cache to the next launch: it begins at time 0, and its DMMs' own caches are empty."""
     state.free[:] = 0
+    state.own_tags[:] = -1
     launch.left = state
 
 

@@ -4,6 +4,9 @@ import numpy as np
 
 import mmsim as mm
 from mmsim import cuda
+from mmsim.api.binding import bind
+from mmsim.engines.cached_launch import asked, new_state
+from mmsim.engines.selection import launch
 from tests.kit.runs.paths import both_engines
 
 MACHINE = mm.Cached(
@@ -53,3 +56,14 @@ def test_reads_of_arrays_that_a_kernel_does_not_write_look_there(engine):
 def test_programs_do_without(engine):
     a = np.zeros(64, np.float32)
     assert run(again, a, a, engine=engine)[1] == [8, 8, 8]
+
+
+@both_engines
+def test_the_next_launch_begins_with_empty_own_caches(engine):
+    """It finds the words in the cache that all DMMs share."""
+    arrays = [np.zeros(64, np.float32) for _ in range(3)]
+    first = bind(MACHINE, twice, tuple(arrays), (64, 32, None), "asynchronous", 100)
+    first.left = new_state(asked(first)[0], MACHINE)
+    launch(first, engine, None, False)
+    assert (first.left.own_tags == -1).all()
+    assert (first.left.tags != -1).any()
