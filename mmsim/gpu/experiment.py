@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from mmsim.errors import MMSimError
 from mmsim.gpu.calibrated import Calibration
@@ -106,6 +106,8 @@ class Cards:
     `make(name, records)` makes a card from the records that `mmsim gpu calibrate` measures, by
     the names of their experiments.
     """
+
+    name: ClassVar[str] = "cards"
 
     make: Callable[[str, Mapping[str, Record]], Card]
 

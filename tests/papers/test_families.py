@@ -82,7 +82,7 @@ def test_what_there_is_comes_paper_by_paper_and_each_time_in_the_same_order():
     ]
     assert [one.name for one in mmsim_algorithms.experiments()] == [
         *("CFP-T2", "CFP-F7", "RAP-T3", "FIELD", "ICPP-T2", "ICPP-T3"),
-        *("KERNELS", "UNSEEN", "THIRD", "atomics", "banks", "cache"),
+        *("KERNELS", "UNSEEN", "THIRD", "atomics", "banks", "cache", "operations", "cards"),
     ]
 
 

@@ -93,14 +93,14 @@ def test_lecture_mode_fills_the_frame_and_ends(framed):
 # ------------------------------------------------------------------ who gets the keys
 
 
-@pytest.fixture(scope="module")
-def exported(browser, tmp_path_factory):
+@pytest.fixture
+def exported(browser, tmp_path):
     """A notebook of three players, exported, which loads nothing from elsewhere."""
     player = transposing().player()._repr_html_()
     outputs = [nbformat.v4.new_output("display_data", data={"text/html": player}) for _ in range(3)]
     cells = [nbformat.v4.new_code_cell("run.player()", outputs=[one]) for one in outputs]
     text, _ = nbconvert.HTMLExporter().from_notebook_node(nbformat.v4.new_notebook(cells=cells))
-    path = tmp_path_factory.mktemp("notebook") / "exported.html"
+    path = tmp_path / "exported.html"
     path.write_text(text, encoding="utf-8")
     page = browser.new_page(viewport={"width": 1100, "height": 900})
     page.route("http*://**", lambda route: route.abort())
@@ -149,8 +149,6 @@ def test_space_plays_the_player_that_was_clicked(exported):
 
 def test_a_pointer_that_does_not_move_takes_no_key(exported):
     """A page scrolls a player below it, or a cell that has run shows one there."""
-    exported.goto(exported.url, wait_until="domcontentloaded")
-    exported.mouse.move(0, 0)
     exported.evaluate(
         "() => { const field = document.createElement('textarea'); document.body.prepend(field);"
         " field.focus(); }"
