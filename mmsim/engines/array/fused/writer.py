@@ -33,7 +33,7 @@ LARGEST = {"id": "threads", "index": "block_size", "block": "blocks", "warp": "w
 """The number of values of a field of T; T.lane has as many as the machine is wide."""
 
 LONGEST = 800
-"""The most lines of a text with vectors: longer ones have taken Numba minutes."""
+"""The most lines of a text with vectors: a longer one has kept Numba for more than a minute."""
 FAR = 2**62
 """No number is larger, so that sums of two fit into 64 bits."""
 
