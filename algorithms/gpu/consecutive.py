@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
 from mmsim.api.machines import Cached
-from mmsim.engines.array.cached_time import compiled
-from mmsim.engines.cached_launch import new_state
+from mmsim.engines.array.cached_time import swept
 from mmsim.engines.selection import launch
 from mmsim.meaning.launch import Launch
-from mmsim.model.cache import OTHER, State
+from mmsim.model.cache import State
 from mmsim.results.cache import CacheRow
 from mmsim_algorithms.gpu.steps import Arrays, Step
 
-SWEPT = 3
-"""Before timed launches, the GPU writes this many times the capacity of its cache."""
 MOST = 1 << 40
 """Accesses of a thread that are not taken for an endless program."""
 
@@ -29,15 +25,6 @@ class Taken:
 
     time: int
     rows: tuple[CacheRow, ...]
-
-
-@lru_cache(maxsize=1)
-def _swept(machine: Cached) -> State:
-    """The cache after an array of `SWEPT` times its size was written, in arrays."""
-    numbers, lines = machine.cache, SWEPT * machine.capacity // machine.line
-    state = new_state(numbers, machine, OTHER * numbers.sectors)
-    compiled().write_other(numbers, state, lines)
-    return state
 
 
 def taken(machine: Cached, steps: Sequence[Step], arrays: Arrays, timed: bool) -> list[Taken]:
@@ -59,7 +46,7 @@ def taken(machine: Cached, steps: Sequence[Step], arrays: Arrays, timed: bool) -
     """
     now = dict(arrays)
     places = _places(machine, arrays)
-    left = State._make(part.copy() for part in _swept(machine)) if timed else None
+    left = State._make(part.copy() for part in swept(machine)) if timed else None
     found = []
     for step in steps:
         one = Launch(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,11 @@ from mmsim.api.machines import Cached
 from mmsim.errors import Brief
 from mmsim.host.guesses import advised
 from mmsim.model import card as cards
-from mmsim.model.cache import OTHER, State
+from mmsim.model.cache import State
 from mmsim.model.threads import Given, asked
 from mmsim.results.cache import bound, busy
 from mmsim.results.prediction import Prediction
 
-SWEPT = 3
-"""Before a kernel is predicted, this many times the capacity of the cache is written elsewhere."""
 MOST = 1 << 40
 """Accesses of a thread that are not taken for an endless program."""
 DEPENDENT = 4
@@ -68,6 +65,7 @@ class Card(cards.Card, Cached):
         'latency'
         """
         from mmsim.api.binding import bind, exhaustion
+        from mmsim.engines.array.cached_time import swept
         from mmsim.engines.selection import launch
         from mmsim.meaning.counted import counted
 
@@ -76,7 +74,7 @@ class Card(cards.Card, Cached):
             with exhaustion(program, sizes[0]):
                 one = bind(self, program, args, sizes, "asynchronous", MOST)
                 operations = counted(one)
-                one.left = State._make(part.copy() for part in _swept(self))
+                one.left = State._make(part.copy() for part in swept(self))
                 run = launch(one, "array", None, False)
         requests = run.time
         costs = np.array([self._cost(kind) for kind in operations.kinds])
@@ -98,7 +96,7 @@ class Card(cards.Card, Cached):
         def again() -> float:
             """Predict the same launch once more, with the cache that the first one left."""
             other = bind(self, program, args, sizes, "asynchronous", MOST)
-            other.left = State._make(np.array(part) for part in one.left or _swept(self))
+            other.left = State._make(np.array(part) for part in one.left or swept(self))
             warm = launch(other, "array", None, False).time
             return self._with_launch(
                 max(warm, *(times[name] for name in times if name != "memory"))
@@ -148,18 +146,6 @@ def H100() -> Card:
     132
     """
     return card("h100")
-
-
-@lru_cache(maxsize=2)
-def _swept(machine: Card) -> State:
-    """The cache after an array of `SWEPT` times its size was written, in arrays."""
-    from mmsim.engines.array.cached_time import compiled
-    from mmsim.engines.cached_launch import new_state
-
-    numbers, lines = machine.cache, SWEPT * machine.capacity // machine.line
-    state = new_state(numbers, machine, OTHER * numbers.sectors)
-    compiled().write_other(numbers, state, lines)
-    return state
 
 
 def _issue(

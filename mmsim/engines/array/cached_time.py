@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -40,6 +40,7 @@ from mmsim.meaning.memory_budget import Growth
 from mmsim.model import cache as rule
 from mmsim.model import rounds
 from mmsim.model import sectors as sectors_file
+from mmsim.model.machines import Machine
 from mmsim.model.sectors import Asked, gather
 
 Numeric = npt.NDArray[Any]
@@ -358,6 +359,21 @@ class Requests:
             counts=zeros(0),
         )
         return fixed, state
+
+
+SWEPT = 3
+"""So many times the capacity of a cache are written by `swept`."""
+
+
+@lru_cache(maxsize=2)
+def swept(machine: Machine) -> rule.State:
+    """The cache after another array of `SWEPT` times its size was written, in arrays."""
+    numbers = machine.cache
+    assert numbers is not None
+    places = numbers.sets * numbers.ways * numbers.halves * numbers.sectors * numbers.sector
+    state = new_state(numbers, machine, rule.OTHER * numbers.sectors)
+    compiled().write_other(numbers, state, SWEPT * places // machine.line)
+    return state
 
 
 class Rounds:
