@@ -64,7 +64,7 @@ class Card(cards.Card, Cached):
         >>> mm.H200().predict(copy, a, a.copy(), threads=4096, block_size=256).bound
         'latency'
         """
-        from mmsim.api.binding import bind, exhaustion
+        from mmsim.api.binding import bind, exhaustion  # loads what parses and runs
         from mmsim.engines.array.cached_time import swept
         from mmsim.engines.selection import launch
         from mmsim.meaning.counted import counted

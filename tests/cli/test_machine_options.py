@@ -17,34 +17,8 @@ from mmsim.cli.cuda import machine_of
 from mmsim.cli.loading import CommandError
 from mmsim.cli.machine import OPTIONS, add_machine_options, fields_by_option, machine_named
 from mmsim.cli.main import main
+from tests.kit.runs.command_files import KERNEL, PROGRAM
 
-PROGRAM = """
-import numpy as np
-import mmsim as mm
-
-
-@mm.program
-def copy(T, a, b):
-    b[T.id] = a[T.id]
-
-
-@copy.example
-def example(width, size=16, seed=0):
-    return mm.Example(np.arange(size), np.zeros(size, int), threads=size, block_size=8)
-"""
-KERNEL = """
-import numpy as np
-from numba import cuda
-
-
-@cuda.jit
-def copy(a, b):
-    i = cuda.grid(1)
-    b[i] = a[i]
-
-
-copy[2, 32](np.zeros(64, np.float32), np.zeros(64, np.float32))
-"""
 WORDS = {
     "dmm": (["--width", "4", "--latency", "3"], mm.DMM(4, 3)),
     "umm": (["--width", "4", "--latency", "3"], mm.UMM(4, 3)),
