@@ -133,4 +133,5 @@ def test_a_profile_on_a_card_ends_with_the_predicted_time(capsys):
         found = re.fullmatch(
             r"h200: [\d.]+ ms( from an empty cache)?, bound by latency \(.*\)", line
         )
-        assert found and bool(found[1]) == bool(words)
+        assert found
+        assert bool(found[1]) == bool(words)
