@@ -102,7 +102,7 @@ class Card(cards.Card, Cached):
         return replace(cold, again=again, empty=False)
 
     def _predicts(self, launch: Launch) -> Callable[[run.Run], Prediction]:
-        """What predicts the time of a launch: from its run, or in lock step by another launch."""
+        """A function that predicts a launch's time: from its run, or in lock step by another."""
         if launch.schedule == "synchronous":
             grid = launch.grid
             sizes = grid.threads, grid.block_size, grid.shape

@@ -130,7 +130,7 @@ class Machine(machines.Machine, Guessed):
             return made
 
     def _predicts(self, launch: Launch) -> Callable[[PlainRun], Prediction] | None:
-        """What predicts the time of a launch from its run; None for a machine that isn't a card."""
+        """A function that predicts a launch's time from its run; None if this isn't a card."""
         return None
 
     @advised(LAUNCH.replace("run", "check"))

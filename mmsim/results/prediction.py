@@ -11,7 +11,7 @@ from mmsim.printable import counted, printable
 from mmsim.tabular import Tabular
 
 UNMODELLED = "instructions, which this machine does not model"
-"""What binds if the least time of the instructions, which is all that is known, is the longest."""
+"""The bound if the least time of the instructions, which is all that is known, is the longest."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,7 +97,7 @@ class ComparedPredictions(Tabular):
 
     @property
     def miss(self) -> float | None:
-        """What predictions of these kinds miss: the mean of abs(log(predicted / measured ratio)).
+        """The mean error of a ratio of such predictions: of abs(log(predicted / measured)).
 
         Computed from the errors of both, as if they were independent. None: an error isn't known.
         """
@@ -106,11 +106,11 @@ class ComparedPredictions(Tabular):
 
     @property
     def exceeds(self) -> bool | None:
-        """Whether the difference is larger than what such predictions miss. None: not known."""
+        """Return whether the difference is larger than such predictions miss; None: not known."""
         return None if self.miss is None else math.log(self.ratio) > self.miss
 
     def __str__(self) -> str:
-        """Which one is faster, by how much, and how sure that is."""
+        """One sentence: the faster one, by how much, and how sure that is."""
         if self.faster is None:
             both, time = " and ".join(self.names), self.first.milliseconds
             return f"{both} are predicted to take the same time, {time:.4g} ms"
