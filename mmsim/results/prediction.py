@@ -97,7 +97,7 @@ class ComparedPredictions(Tabular):
 
     @property
     def miss(self) -> float | None:
-        """The mean error of a ratio of such predictions: of abs(log(predicted / measured)).
+        """The mean of abs(log(predicted / measured)) of such a ratio.
 
         Computed from the errors of both, as if they were independent. None: an error isn't known.
         """
