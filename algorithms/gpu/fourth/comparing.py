@@ -60,7 +60,7 @@ def compared(predicted: Path, measured: Path) -> list[Compared]:
 
 
 def summary(cases: Sequence[Compared]) -> dict[str, str]:
-    """How near the predictions are, in numbers."""
+    """Return how near the predictions are, in numbers."""
     logs = np.abs([one.log for one in cases])
     times = [(one.predicted, one.measured) for one in cases]
     ordered = [(a.predicted < b.predicted) == (a.measured < b.measured) for a, b in pairs(cases)]
