@@ -54,8 +54,8 @@ def compared(predicted: Path, measured: Path) -> list[Compared]:
         if about not in known or known[about][DIGEST] != row[DIGEST]:
             raise MMSimError(f"{measured}: {about} was not predicted, or with other data")
         job, way, code, bound = map(str, (*about, known[about]["bound"]))
-        times = (float(str(one)) for one in (known[about]["predicted"], row["measured"]))
-        found.append(Compared(job, way, code, bound, *times, wrong=str(row["wrong"])))
+        ms, lasted = float(str(known[about]["predicted"])), float(str(row["measured"]))
+        found.append(Compared(job, way, code, bound, ms, lasted, str(row["wrong"])))
     return found
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import mmsim as mm
@@ -24,14 +23,18 @@ def predict(file: Path, cases: Iterable[Case]) -> None:
     facts = {"command": f"{COMMAND} --predict {file.name}", "machine": repr(card)}
     record = begun(file, Record(f"{EXPERIMENT}-predicted", facts, ()))
     for case in cases:
-        data = cache(lambda case=case: case.data(case.size))
-        for code in CODES:
-            about = case.about(code)
-            if not any(about.items() <= row.items() for row in record.rows):
-                row = {**about, **predicted(card, case, code, data())}
-                record = signed.sign(replace(record, rows=(*record.rows, row)))
-                file.write_text(record.to_json(), encoding="utf-8")
-                print(f"{', '.join(map(str, about.values()))}: {row['seconds']} s", flush=True)
+        abouts = {code: case.about(code).items() for code in CODES}
+        lacking = [
+            code for code in CODES if not any(abouts[code] <= r.items() for r in record.rows)
+        ]
+        if not lacking:
+            continue
+        data = case.data(case.size)
+        for code in lacking:
+            row = {**case.about(code), **predicted(card, case, code, data)}
+            record = signed.sign(replace(record, rows=(*record.rows, row)))
+            file.write_text(record.to_json(), encoding="utf-8")
+            print(f"{case.job}, {case.way}, {code}: {row['seconds']} s", flush=True)
 
 
 def begun(file: Path, new: Record) -> Record:
