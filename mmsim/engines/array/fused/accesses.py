@@ -217,7 +217,8 @@ class Accesses(Pieces):
 
     def _vector_load(self, load: ir.VectorLoad) -> None:
         count = len(load.targets)
-        found = self._request(load.site, load.array, load.index, None, "read", count)
+        kind = "ldmatrix" if load.matrix else "read"
+        found = self._request(load.site, load.array, load.index, None, kind, count)
         with self._under(f"for slot in range(np.uint64({found.count})):"):
             self._lane_of_slot()
             for at, target in enumerate(load.targets):
