@@ -162,13 +162,16 @@ def compared(
 
 def predicted(case: Case, kept: dict[str, Any]) -> dict[str, Any]:
     """What is kept of a launch, with the model's counts of today."""
-    cards: list[dict[Place, list[int | None]]] = []
-    for level in LEVELS:
-        cards.append({})
-        for row in kept["lines"]:
-            file, _, line = row["line"].rpartition(":")
-            cards[-1][Place(file, int(line), *row["access"].split())] = row[level]
-    return kept | {"lines": [*rows(of_model(case), cards)]}
+    cards: list[dict[Place, list[int | None]]] = [{} for _ in LEVELS]
+    before = {}
+    for row in kept["lines"]:
+        before[row["line"], row["access"]] = row
+        file, _, line = row["line"].rpartition(":")
+        for card, level in zip(cards, LEVELS, strict=True):
+            card[Place(file, int(line), *row["access"].split())] = row[level]
+    counted = rows(of_model(case), cards)
+    lines = [before.get((row["line"], row["access"]), {}) | row for row in counted]
+    return kept | {"lines": lines}
 
 
 def counts(
