@@ -297,6 +297,10 @@ class Long(Vectors):
     named = "{rule.name}"
     titled = "{rule.title}"
 
+    @property
+    def compiled(self) -> str | None:
+        return self.rule.compiled
+
     def of_atomics(self) -> Conflict:
         return InParts(self.width, self.rule).of_atomics()
 
@@ -351,5 +355,12 @@ def fewest_of_vectors(
         return stages
     requests = np.repeat(np.arange(count), np.diff(firsts, append=len(addresses)))
     owner, _ = distinct_of(addresses, requests)
-    filled = -(-np.bincount(owner, minlength=count) // rule.width)
-    return np.minimum(np.maximum(phases_of, filled), stages)
+    distinct = np.bincount(owner, minlength=count)
+    return fewest_of_distinct(rule, distinct, phases_of, stages)
+
+
+def fewest_of_distinct(
+    rule: Conflict, distinct: Integers, phases: Integers | int, stages: Integers
+) -> Integers:
+    """Return the fewest stages of requests for so many distinct words each, in so many phases."""
+    return np.minimum(np.maximum(phases, -(-distinct // rule.width)), stages)

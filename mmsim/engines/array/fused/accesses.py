@@ -60,6 +60,8 @@ def of_lanes(rule: Conflict, addresses: str, lanes: str, count: str) -> Cost:
         return _twice(of_lanes(rule.rule, addresses, lanes, count))
     if isinstance(rule, Vectors):
         stages, phases = of_lanes(rule.rule, addresses, lanes, count)
+        if isinstance(rule, Long):  # a request for one group is no common case
+            stages = f"group_stages({addresses}, {count}, {rule.width}, tables)"
         words = f"{addresses}, {count}, {rule.count}, {rule.width}"
         return stages, f"fewest_of_vectors(stages, {phases}, {words}, tables)"
     if not isinstance(rule, InParts):
