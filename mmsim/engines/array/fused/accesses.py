@@ -222,8 +222,7 @@ class Accesses(Pieces):
 
     def _vector_load(self, load: ir.VectorLoad) -> None:
         count = len(load.targets)
-        kind = "ldmatrix" if load.matrix else "read"
-        found = self._request(load.site, load.array, load.index, None, kind, count)
+        found = self._request(load.site, load.array, load.index, None, "read", count)
         with self._under(f"for slot in range(np.uint64({found.count})):"):
             self._lane_of_slot()
             for at, target in enumerate(load.targets):
