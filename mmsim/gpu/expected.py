@@ -161,7 +161,7 @@ def _reasons(place: Place, sizes: Mapping[str, int], tables: list[str]) -> Itera
     """The properties of a kernel for which the hardware's count differs from the model's."""
     for size in sorted(set(sizes.values()) - {WORD_BYTES}):
         names = ", ".join(name for name, own in sizes.items() if own == size)
-        if size > WORD_BYTES:
+        if size > WORD_BYTES and place[0] == "shared":
             yield f"{size}-byte words in {names}: a warp is served as two half-warps"
         elif place[0] == "global":
             several = "byte" if size == 1 else "bytes"

@@ -16,8 +16,8 @@ import numpy as np
 
 from mmsim.api.machines import DMM, HMM
 from mmsim.frontend.program import Program
-from mmsim.model.byte_banks import BANK_BYTES, ByteBanks
-from mmsim.model.conflicts import Conflict
+from mmsim.model.byte_banks import BANK_BYTES, ByteBanks, ByteGroups, Long
+from mmsim.model.conflicts import Conflict, InParts
 from mmsim.model.layout import Placed
 from mmsim.model.machines import Unit, Units
 
@@ -70,6 +70,19 @@ class CardBanks(ByteBanks):
         return super().of_vectors(max(size, WORD_BYTES), kind, count)
 
 
+@dataclass(frozen=True)
+class PartedGroups(ByteGroups):
+    """Address groups of bytes, of which each part of a request for long elements takes its own.
+
+    >>> PartedGroups(32).of_words(8)
+    InParts(width=16, rule=Groups(width=16))
+    """
+
+    def of_words(self, size: int) -> Conflict:
+        rule = super().of_words(size)
+        return InParts(rule.width, rule.rule) if isinstance(rule, Long) else rule
+
+
 @dataclass(frozen=True, repr=False)
 class CardDMM(DMM):
     """The DMM that serves words as a GPU's shared memory does, for the CUDA C of a program."""
@@ -102,6 +115,15 @@ class CardHMM(HMM):
         return Units((), self.dmms, self.shared_latency, CardBanks(self.width))
 
 
+@dataclass(frozen=True, repr=False)
+class PredictedHMM(CardHMM):
+    """The machine of the predictions that are kept: in global memory, too, half-warps in turn."""
+
+    @cached_property
+    def memory(self) -> Unit:
+        return replace(super().memory, conflict=PartedGroups(self.width))
+
+
 def time_units(machine: HMM, program: Program, *args: Any, **how: Any) -> int:
     """The time of a program on the asynchronous HMM that serves 8-byte words by half-warps.
 
@@ -122,5 +144,5 @@ def time_units(machine: HMM, program: Program, *args: Any, **how: Any) -> int:
     >>> time_units(machine, copy, data.astype(float), np.zeros(64), **how)
     24
     """
-    card = CardHMM(machine.dmms, machine.width, machine.global_latency, machine.shared_latency)
+    card = PredictedHMM(machine.dmms, machine.width, machine.global_latency, machine.shared_latency)
     return card.run(program, *args, **how, schedule="asynchronous", engine="array").time

@@ -292,13 +292,15 @@ class Store(MemoryAccess):
 class VectorLoad(MemoryAccess):
     """targets = mm.vector(array, n)[index]: one access to n adjacent elements, n = len(targets).
 
-    The last number of the index counts vectors: element k of the vector is n * last + k.
+    The last number of the index counts vectors: element k of the vector is n * last + k. With
+    `matrix` each lane reads a row of a matrix (ldmatrix), which some rules serve otherwise.
     """
 
     targets: tuple[Target, ...]
     array: str
     index: tuple[Expr, ...]
     place: Place
+    matrix: bool = field(default=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ class Site:
     For an atomic, `op` is its operation. `returns` says whether the old value of an atomic is used,
     or whether a read is `strong` (see `ir.MemoryAccess`). A `part` is stored by the atomic. A lane
     accesses `vector` adjacent elements together, usually one. A compiler knows that all lanes of a
-    warp access one word by a `merged` atomic, and can let one lane do all.
+    warp access one word by a `merged` atomic, and can let one lane do all. A read of a `matrix` is
+    that of a row.
     """
 
     number: int
@@ -47,6 +48,7 @@ class Site:
     strong: Strength = ""
     part: bool = False
     merged: bool = False
+    matrix: bool = False
 
     @property
     def orders(self) -> bool:
@@ -56,7 +58,7 @@ class Site:
     @property
     def served_as(self) -> str:
         """The kind of access for a unit's rule: see `Conflict.of_access`."""
-        return "cas" if self.op == "cas" else self.kind
+        return "cas" if self.op == "cas" else "ldmatrix" if self.matrix else self.kind
 
 
 @dataclass(slots=True, eq=False)

@@ -30,7 +30,7 @@ from mmsim.meaning.frame import Changes, Frame, Site
 from mmsim.meaning.meaning import Meaning
 from mmsim.meaning.memoized import Memoized, memoized
 from mmsim.meaning.vectors import check_lengths
-from mmsim.model.byte_banks import fewest_of_vectors, served
+from mmsim.model.byte_banks import fewest_stages, served
 from mmsim.model.cache import State
 from mmsim.model.conflicts import Conflict
 from mmsim.model.machines import Machine, Schedule, refuse_symbols
@@ -276,7 +276,7 @@ class Launch:
             return len(firsts)
         conflict = self.conflict(site.array, site.served_as, site.vector)
         if conflict is not None:
-            return _least(conflict, site, addresses, firsts, lanes, stages)
+            return fewest_stages(conflict, site.vector, addresses, firsts, lanes, stages)
         ends = np.append(firsts[1:], len(addresses))
         least = 0
         for here, rule in self._rules(site, blocks):
@@ -284,7 +284,8 @@ class Launch:
             lengths = (ends - firsts)[own]
             begin = np.cumsum(lengths) - lengths
             of_lanes = None if lanes is None else lanes[here]
-            least += _least(rule, site, addresses[here], begin, of_lanes, stages[own])
+            about = site.vector, addresses[here], begin, of_lanes, stages[own]
+            least += fewest_stages(rule, *about)
         return least
 
     def _rules(
@@ -367,20 +368,6 @@ class Launch:
         shapes = {one.name: one.shape for one in self.code.parameters if one.shape is not None}
         fitting = {name: one for name, one in shapes.items() if math.prod(one) == found[name].size}
         return {name: one.reshape(fitting.get(name, one.shape)) for name, one in found.items()}
-
-
-def _least(
-    rule: Conflict,
-    site: Site,
-    addresses: Integers,
-    firsts: Integers,
-    lanes: Integers | None,
-    stages: Integers,
-) -> int:
-    """The fewest stages of requests that one rule counts."""
-    if site.vector == 1:
-        return len(rule.phases(addresses, firsts, lanes))
-    return int(fewest_of_vectors(rule, addresses, firsts, lanes, stages).sum())
 
 
 class _Binding:

@@ -195,7 +195,8 @@ class Meaning(Evaluator):
         if isinstance(access, ir.Load | ir.VectorLoad):
             width = max(len(targets(access)), 1)
             returns = bool(access.strong)
-            return Site(number, array, "read", place, None, returns, width, access.strong)
+            made = Site(number, array, "read", place, None, returns, width, access.strong)
+            return replace(made, matrix=isinstance(access, ir.VectorLoad) and access.matrix)
         width = len(stored(access))
         return Site(number, array, "write", place, vector=width, strong=access.strong)
 

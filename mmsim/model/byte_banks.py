@@ -7,7 +7,9 @@ card serves a request for long elements in consecutive *phases*: elements of 8 b
 elements of 16 bytes by quarter-warps. Reads take half the phases if lanes share addresses in pairs.
 A vector is served as one element of its size: four floats as one of 16 bytes, by quarter-warps.
 A matrix of 8 rows of 16 bytes (`ldmatrix`, `stmatrix`) is one phase. A compare and swap takes each
-stage twice. The measurements: benchmarks/results/gpu/banks.json.
+stage twice. The measurements: benchmarks/results/gpu/banks.json. In global memory a read or a write
+takes each address group of 128 bytes once, also one of long elements. The measurements:
+benchmarks/results/cuda-c/counters.json and unseen.json.
 """
 
 from __future__ import annotations
@@ -75,9 +77,11 @@ class ByteBanks(Banks):
 class ByteGroups(Groups):
     """Address groups of the same number of bytes as `width` banks.
 
+    A request takes each group once, also one for long elements.
+
     >>> groups = ByteGroups(32)
     >>> groups.of_words(1), groups.of_words(8)
-    (Groups(width=128), InParts(width=16, rule=Groups(width=16)))
+    (Groups(width=128), Long(width=16, rule=Groups(width=16), count=1))
     """
 
     bank_bytes: int = BANK_BYTES
@@ -89,7 +93,7 @@ class ByteGroups(Groups):
 
     def of_words(self, size: int) -> Conflict:
         words = max(self.width * self.bank_bytes // size, 1)
-        return InParts(words, Groups(words)) if size > self.bank_bytes else Groups(words)
+        return Long(words, Groups(words)) if size > self.bank_bytes else Groups(words)
 
     def of_vectors(self, size: int, kind: str, count: int) -> Conflict:
         return _as_elements(self, size, kind, count, self.bank_bytes)
@@ -102,7 +106,8 @@ def _as_elements(unit: Conflict, size: int, kind: str, count: int, bank_bytes: i
     Vectors(width=32, rule=InParts(width=8, rule=Banks(width=8)), count=4)
     """
     words = max(unit.width * bank_bytes // size, 1)
-    return Vectors(words, unit.of_access(size * count, kind), count)
+    rule = unit.of_access(size * count, kind)
+    return Vectors(words, rule.rule if isinstance(rule, Long) else rule, count)
 
 
 @dataclass(frozen=True)
@@ -276,12 +281,53 @@ class Vectors(OfAnother):
         return None if lanes is None else lanes[:: self.count]
 
 
+@dataclass(frozen=True)
+class Long(Vectors):
+    """Another rule, for elements longer than a bank, of which a stage can serve `width`.
+
+    An element is a vector of one: so the fewest stages are enough for the distinct elements. Parts
+    of `width` lanes are served in turn in atomics only.
+
+    >>> pairs = Long(2, Groups(2))
+    >>> pairs.stages([1, 2, 3, 4]), pairs.of_atomics().stages([1, 2, 3, 4])
+    (3, 4)
+    """
+
+    count: int = 1
+    named = "{rule.name}"
+    titled = "{rule.title}"
+
+    @property
+    def compiled(self) -> str | None:
+        return self.rule.compiled
+
+    def of_atomics(self) -> Conflict:
+        return InParts(self.width, self.rule).of_atomics()
+
+
 def served(unit: Conflict, size: int, kind: str, count: int) -> Conflict:
     """The rule of a unit for accesses of each lane to `count` adjacent elements of `size` bytes.
 
     The kinds are those of `Conflict.of_access`.
     """
     return unit.of_access(size, kind) if count == 1 else unit.of_vectors(size, kind, count)
+
+
+def fewest_stages(
+    rule: Conflict,
+    vector: int,
+    addresses: Integers,
+    firsts: Integers,
+    lanes: Lanes,
+    stages: Integers,
+) -> int:
+    """The fewest stages of requests together, whose lanes access `vector` adjacent elements each.
+
+    The requests begin at `firsts` and take `stages`.
+    """
+    if vector == 1 and not isinstance(rule, Long):
+        return len(rule.phases(addresses, firsts, lanes))
+    return int(fewest_of_vectors(rule, addresses, firsts, lanes, stages).sum())
 
 
 def fewest_of_vectors(
@@ -309,5 +355,12 @@ def fewest_of_vectors(
         return stages
     requests = np.repeat(np.arange(count), np.diff(firsts, append=len(addresses)))
     owner, _ = distinct_of(addresses, requests)
-    filled = -(-np.bincount(owner, minlength=count) // rule.width)
-    return np.minimum(np.maximum(phases_of, filled), stages)
+    distinct = np.bincount(owner, minlength=count)
+    return fewest_of_distinct(rule, distinct, phases_of, stages)
+
+
+def fewest_of_distinct(
+    rule: Conflict, distinct: Integers, phases: Integers | int, stages: Integers
+) -> Integers:
+    """Return the fewest stages of requests for so many distinct words each, in so many phases."""
+    return np.minimum(np.maximum(phases, -(-distinct // rule.width)), stages)

@@ -107,7 +107,8 @@ class Conflict(ABC):
     def of_access(self, size: int, kind: str) -> Conflict:
         """The rule for accesses of kind `kind` to words of `size` bytes.
 
-        The kinds are "read", "write", "atomic" and, for an atomic compare and swap, "cas".
+        The kinds are "read", "write", "atomic", for an atomic compare and swap "cas", and for a
+        read of rows of matrices "ldmatrix".
         """
         rule = self.of_words(size)
         return rule.of_atomics() if kind in ("atomic", "cas") else rule

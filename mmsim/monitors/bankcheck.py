@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mmsim.meaning.launch import Launch
-from mmsim.model.byte_banks import fewest_of_vectors
+from mmsim.model.byte_banks import fewest_stages
 from mmsim.model.machines import Unit
 from mmsim.monitors.lines import access_of, index_of
 from mmsim.monitors.listener import Access, Listener
@@ -28,11 +28,8 @@ class BankConflicts(Listener):
             return
         assert addresses is not None
         rule, lanes = self.launch.rule(unit.conflict, site), self.lanes[access.threads]
-        first = np.zeros(1, np.int64)
-        least = len(rule.phases(addresses, first, lanes))
-        if site.vector > 1:
-            counted = np.array([stages])
-            least = fewest_of_vectors(rule, addresses, first, lanes, counted).item()
+        first, counted = np.zeros(1, np.int64), np.array([stages])
+        least = fewest_stages(rule, site.vector, addresses, first, lanes, counted)
         if stages <= least:
             return
         words = addresses.tolist()

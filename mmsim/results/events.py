@@ -43,7 +43,7 @@ class Site:
     """An access in the program's text: its line, and how each lane accesses its array.
 
     A lane accesses `vector` adjacent elements together, usually one. `swap` is True for an atomic
-    compare and swap.
+    compare and swap, `matrix` for a read of rows of matrices (ldmatrix).
     """
 
     function: str
@@ -52,11 +52,12 @@ class Site:
     kind: Kind
     vector: int = 1
     swap: bool = False
+    matrix: bool = False
 
     @property
     def served_as(self) -> str:
         """The kind of access for a unit's rule: see `Conflict.of_access`."""
-        return "cas" if self.swap else self.kind
+        return "cas" if self.swap else "ldmatrix" if self.matrix else self.kind
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ class Dispatch:
 
     A unit's rule may serve a request in several phases in turn, as a GPU serves long words.
     `phases` has the phase in which each thread's request travels, counted from 0. `swap` is True
-    for an atomic compare and swap, which some rules serve otherwise than other atomics.
+    for an atomic compare and swap, `matrix` for a read of rows of matrices (ldmatrix), which some
+    rules serve otherwise than other atomics and reads.
     """
 
     time: int
@@ -108,11 +110,13 @@ class Dispatch:
     completion: int
     phases: tuple[int, ...] = ()
     swap: bool = False
+    matrix: bool = False
 
     @property
     def site(self) -> Site:
         """The access in the program's text."""
-        return Site(self.function, self.line, self.array, self.kind, self.vector, self.swap)
+        about = (self.function, self.line, self.array, self.kind)
+        return Site(*about, self.vector, self.swap, self.matrix)
 
     @property
     def phase_count(self) -> int:

@@ -193,6 +193,7 @@ class Trace:
             completion(asked.time, max(stages) + 1, unit.latency),
             tuple(rule.phase_of(where, lanes)),
             site.swap,
+            site.matrix,
         )
         made.take_effect(words)
         return made

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 
 import mmsim as mm
+from mmsim.engines.array import interpreted
 from mmsim.errors import MachineError
 from mmsim.gpu.words import CardHMM
 from tests.kit.generators.draws import draws
 from tests.kit.generators.race_free_programs import orderly_cases
 from tests.kit.oracle.reference import RefHMM, RefOwn
 from tests.kit.runs.both import agree_with_the_reference, agree_without_a_race
-from tests.kit.runs.paths import both_schedules, outcome, run_along
+from tests.kit.runs.paths import agrees, both_schedules, outcome, run_along
 
 WAYS = ("array", "events")
 CARD = mm.DMM(32, 5, bank_bytes=4)
@@ -63,6 +64,66 @@ def test_reads_take_their_phases(way, dtype, index, expected):
     if len(index) == 3:  # lanes 0 and 1 share, lane 2 is alone: one phase, two banks
         expected = (1, 1)
     assert found == expected
+
+
+GLOBAL = mm.HMM(1, 32, 9, bank_bytes=4)
+
+
+@pytest.mark.parametrize("path", ["interpreted", "counted", "fused"])
+@pytest.mark.parametrize(
+    ("dtype", "index", "expected"),
+    [
+        (np.int8, LANE + 127, (2, 1)),
+        (np.float32, LANE + 1, (2, 1)),
+        (np.float64, LANE, (2, 2)),
+        (np.float64, LANE + 1, (3, 2)),  # by half-warps: 4
+        (np.float64, LANE + 15, (3, 2)),
+        (np.float64, LANE * 0, (1, 1)),
+        (np.float64, LANE // 2 + 8, (2, 1)),
+        (np.float64, LANE % 16, (1, 1)),
+        (np.float64, LANE % 17, (2, 2)),
+        (np.float64, LANE * 16, (32, 2)),
+        (np.float64, LANE[:16] + 1, (2, 1)),
+        (np.complex128, LANE, (4, 4)),
+        (np.complex128, LANE + 1, (5, 4)),
+        (np.complex128, LANE % 8, (1, 1)),
+        (np.complex128, LANE[::-1] * 4, (16, 4)),
+        (np.float64, [7], (1, 1)),
+    ],
+)
+def test_a_request_takes_an_address_group_once_also_for_long_elements(
+    path, dtype, index, expected, monkeypatch
+):
+    """At best it takes enough groups for its distinct elements."""
+    if path == "counted":
+        monkeypatch.setattr(interpreted, "MANY", 1)  # so that the compiled counter counts them
+        path = "interpreted"
+    a, out = np.zeros(4096, dtype), np.zeros(32, dtype)
+    where = np.array(index, np.int32)
+    run = agrees(path, read_rows, a, where, out, threads=len(where), machine=GLOBAL)
+    (row,) = (row for row in run.accesses if row.array == "a")
+    assert (row.stages, row.least) == expected
+
+
+@mm.program
+def rows_of_longs(T, a, b, c, d):
+    b[T.id + 1] = a[T.id]
+    c[3]
+    mm.atomic.add(d, T.id + 1, 1)
+    mm.atomic.add(c, 5, 1)
+
+
+@pytest.mark.parametrize("path", ["interpreted", "fused"])
+def test_rows_of_long_elements_take_each_group_once_but_in_atomics(path):
+    """Of two warps: whole groups, groups from the second element on, one element; atomics."""
+    args = np.zeros(64, int), *(np.zeros(65, int) for _ in range(3))
+    run = agrees(path, rows_of_longs, *args, threads=64, machine=GLOBAL)
+    found = {(row.array, row.kind): (row.stages, row.least) for row in run.accesses}
+    assert found[("a", "read")] == (4, 4)
+    assert found[("b", "write")] == (6, 4)
+    assert found[("c", "read")] == (2, 2)
+    assert found[("d", "atomic")] == (8, 4)  # by half-warps
+    assert found[("c", "atomic")] == (64, 4)
 
 
 @mm.program

@@ -70,10 +70,10 @@ def test_the_time_may_decide(engine):
 @SCHEDULES
 def test_a_loop_waits_for_the_clock(engine, schedule):
     run = ran("waiting", np.zeros(1, np.int64), engine=engine, schedule=schedule)
-    # It leaves the loop at the reading 100. Its two warps read once more, and store from 101 and
-    # 103 on, for two stages each: half of a warp stores 32 words of 4 bytes.
+    # It leaves the loop at the reading 100. Its two warps read once more, and all lanes store one
+    # word of 8 bytes, from 101 and 102 on.
     assert run.arrays["out"].tolist() == [101]
-    assert run.time == 101 + 4 + 50 - 1
+    assert run.time == 101 + 2 + 50 - 1
 
 
 @ENGINES
@@ -94,7 +94,7 @@ def test_a_warp_with_requests_under_way_waits_from_their_dispatch():
     machine = mm.Cached(2, 32, 50, 5, bank_bytes=4, under_way=2)
     run = ran("waiting", np.zeros(1, np.int64), machine=machine)
     assert run.arrays["out"].tolist() == [101]
-    assert run.time == 154
+    assert run.time == 152
     run = ran("parts", np.zeros(5, np.uint32), np.zeros(64, np.float32), machine=machine)
     # The first warp stores at 0, reads at 0, 1, 2 and 3, and stores at 3. Each further store waits
     # until one of the two under way has completed: at 50, at 53.
@@ -137,7 +137,7 @@ def test_a_long_wait_takes_few_steps():
 
 def test_a_trace_shows_the_wait():
     run = ran("waiting", np.zeros(1, np.int64), engine="events", trace=True)
-    assert run.time == 154
+    assert run.time == 152
 
 
 def test_the_checker_and_cuda_c_know_the_clock():

@@ -196,6 +196,7 @@ def test_words_of_8_bytes_are_predicted_lane_by_lane():
     assert known["shared", "write"] == Expected(2, (4,), (), 2)
     # Two warps of words 0, 2, ..., 62 and 1, 3, ..., 63: two groups of 32 words, four of 16.
     known = cases["global"].expected["global", "read"]
+    assert known.reasons == ("words of 8 bytes in a: an address group holds 16",)
     assert (known.model, known.predicted) == (4, 8)
 
 

@@ -237,8 +237,11 @@ def fewest_of_vectors(
     """The fewest stages of the first `count` vectors, as `mmsim.model.byte_banks` says."""
     if stages == phases:
         return stages
-    words = length * group_stages(vectors, count, 1, tables)
-    return min(max(phases, -(-words // width)), stages)
+    rises = 0
+    for lane in range(1, np.uint64(count)):
+        rises += vectors[lane] > vectors[lane - 1]
+    distinct = count if rises == count - 1 else group_stages(vectors, count, 1, tables)
+    return min(max(phases, -(-length * distinct // width)), stages)
 
 
 @inlined

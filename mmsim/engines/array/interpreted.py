@@ -38,7 +38,8 @@ from mmsim.meaning.frame import Frame, Reading, Request, Site, Spinning, Steps, 
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import Growth, check_memory, copies, shared
 from mmsim.meaning.spinning import refuse
-from mmsim.model.conflicts import Conflict
+from mmsim.model.byte_banks import Long, fewest_of_distinct
+from mmsim.model.conflicts import Conflict, Groups
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import completion, dispatch_times, round_time
 from mmsim.monitors.listener import Access, Listener
@@ -151,7 +152,11 @@ class Counted:
             stages: Integers = _compiled_count(addresses, parts, conflict)
             if len(parts) > len(firsts):
                 stages = np.add.reduceat(stages, np.searchsorted(parts, firsts))
-            return self._together(firsts, of, stages, len(parts), True)
+            least = len(parts)
+            if isinstance(conflict, Long):
+                distinct = _compiled_count(addresses, firsts, Groups(1))
+                least = int(fewest_of_distinct(conflict, distinct, 1, stages).sum())
+            return self._together(firsts, of, stages, least, True)
         count, blocks, warps = len(firsts), self.lane_blocks, grid.warp
         if lanes is not None:
             warps = np.arange(count).repeat(np.diff(firsts, append=len(addresses)))

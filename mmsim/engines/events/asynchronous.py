@@ -20,7 +20,7 @@ from mmsim.meaning.barriers import tests_of
 from mmsim.meaning.frame import Reading, Request, Site, Spinning, Waiting
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.spinning import refuse
-from mmsim.model.byte_banks import fewest_of_vectors
+from mmsim.model.byte_banks import fewest_stages
 from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
@@ -254,12 +254,8 @@ class Warp(Job):
         lanes = self.driver.grid.lane[self.threads()]
         addresses = self.addresses
         self.stages = rule.stages(addresses.tolist(), lanes)
-        first = np.zeros(1, np.int64)
-        if site.vector == 1:
-            self.least = len(rule.phases(addresses, first, lanes))
-        else:
-            stages = np.array([self.stages])
-            self.least = fewest_of_vectors(rule, addresses, first, lanes, stages).item()
+        first, stages = np.zeros(1, np.int64), np.array([self.stages])
+        self.least = fewest_stages(rule, site.vector, addresses, first, lanes, stages)
 
     def wait(self, at: Waiting) -> None:
         """Come to a barrier."""

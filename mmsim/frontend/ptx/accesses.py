@@ -42,6 +42,14 @@ class Lowering(warp.Lowering, Protocol):
         """Return whether an instruction reads a register."""
 
 
+def _vector_load(
+    names: tuple[str, ...], array: Array, index: ir.Expr, one: Instruction, place: Place
+) -> ir.VectorLoad:
+    """A load of adjacent elements."""
+    is_row = "ldmatrix" in one.name
+    return ir.VectorLoad(names, array.name, (index,), place, strong=strength(one), matrix=is_row)
+
+
 class Accesses:
     """The accesses of a kernel."""
 
@@ -79,7 +87,7 @@ class Accesses:
         elif count == 1:
             yield ir.Load(names[0], array.name, (index,), place, strong=strength(one))
         else:
-            yield ir.VectorLoad(names, array.name, (index,), place, strong=strength(one))
+            yield _vector_load(names, array, index, one, place)
         words: list[ir.Expr] = [ir.Var(name, place) for name in names]
         each = count // use.count
         targets = unpacked(one.operands[0])
@@ -103,7 +111,7 @@ class Accesses:
         if len(names) == 1:
             yield ir.Load(names[0], array.name, (index,), place, strong=strength(one))
         else:
-            yield ir.VectorLoad(names, array.name, (index,), place, strong=strength(one))
+            yield _vector_load(names, array, index, one, place)
         part = np.dtype(f"u{use.size}")
         for number, target in enumerate(unpacked(one.operands[0])):
             at = number * use.size

@@ -1,15 +1,15 @@
 """Matrices between memory and the lanes of a warp: ldmatrix, stmatrix, movmatrix, and wmma's.
 
-ldmatrix and stmatrix access one matrix at a time, 8 rows of 16 bytes, a word a lane, and exchange
-the addresses by shuffles. The manual leaves open which lane has which number of wmma's matrices:
-here it is the one that has it for mma (see `products`), 8 rows or columns after the others. A
-register that is left over has the value of another.
+In ldmatrix and stmatrix each lane reads or writes a row of 16 bytes at its own address; shuffles
+bring the words of the 8 rows of a matrix to their lanes, or from them. The manual leaves open which
+lane has which number of wmma's matrices: here it is the one that has it for mma (see `products`), 8
+rows or columns after the others. A register that is left over has the value of another.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 from mmsim.frontend.ptx.module import (
     Address,
@@ -27,28 +27,22 @@ ALL_LANES = Immediate(-1)
 WHOLE_WARP = Immediate(31)
 
 
-def _rows(writer: Writer, address: Address, matrices: int) -> Iterator[Instruction | Register]:
-    """For each matrix, the register with the address of the lane's word: row lane / 4."""
-    base = address.base
-    assert isinstance(base, Register | Symbol)
-    wide = not isinstance(base, Register) or writer.registers.get(base.name, "b64").endswith("64")
-    own, lane = writer.register("b64"), writer.register("b32")
-    low, high = writer.register("b32"), writer.register("b32")
-    row, within = writer.register("b32"), writer.register("b64")
-    yield writer.write("mov.b32", lane, Register("%laneid"))
-    yield writer.write("mov.b64" if wide else "cvt.u64.u32", own, base)
-    yield writer.write("add.s64", own, own, address.offset)
-    yield writer.write("and.b32", low, lane, 3)
-    yield writer.write("mul.wide.u32", within, low, 4)
-    for number in range(matrices):
-        found, other = writer.register("b64"), writer.register("b64")
-        yield writer.write("shr.u32", row, lane, 2)
-        yield writer.write("add.s32", row, row, 8 * number)
-        yield writer.write("cvt.u32.u64", low, own)
-        yield writer.write("shfl.sync.idx.b32", high, low, row, WHOLE_WARP, ALL_LANES)
-        yield writer.write("cvt.u64.u32", other, high)
-        yield writer.write("add.s64", found, other, within)
-        yield found
+def _asked(
+    writer: Writer, pairs: Sequence[Register], source: Operand, number: Register, result: Register
+) -> Steps:
+    """The word of that number among those of lane `source`, which has two in each register."""
+    found = [writer.register("b64") for _ in pairs]
+    for own, pair in zip(found, pairs, strict=True):
+        yield writer.write("shfl.sync.idx.b64", own, pair, source, WHOLE_WARP, ALL_LANES)
+    if len(pairs) > 1:
+        is_second = writer.register("pred")
+        yield writer.write("setp.ge.u32", is_second, number, 2)
+        yield writer.write("selp.b64", found[0], found[1], found[0], is_second)
+    shift = writer.register("b32")
+    yield writer.write("and.b32", shift, number, 1)
+    yield writer.write("shl.b32", shift, shift, 5)
+    yield writer.write("shr.u64", found[0], found[0], shift)
+    yield writer.write("cvt.u32.u64", result, found[0])
 
 
 def transposed(writer: Writer, word: Operand, result: Operand) -> Steps:
@@ -78,29 +72,71 @@ def moved(writer: Writer) -> Steps:
     is_load = name[0] == "ldmatrix"
     first, second = writer.one.operands
     vector, address = (first, second) if is_load else (second, first)
-    assert isinstance(address, Address)
     registers = vector.parts if isinstance(vector, Vector) else (vector,)
-    rows = _rows(writer, address, len(registers))
-    numbers = iter(registers)
-    for step in rows:
-        if isinstance(step, Instruction):
-            yield step
-            continue
-        own = next(numbers)
-        assert isinstance(own, Register)
-        word = writer.register("b32")
-        if is_load:
-            yield writer.write("ld.shared.b32", word, Address(step))
-        if "trans" in name:
-            result = writer.register("b32")
-            yield from transposed(writer, word if is_load else own, result)
-            word = result
-        elif not is_load:
-            word = own
-        if is_load:
-            yield writer.write("mov.b32", own, word)
-        else:
-            yield writer.write("st.shared.b32", Address(step), word)
+    lane = writer.register("b32")
+    has_row = writer.register("pred") if len(registers) < 4 else None
+    yield writer.write("mov.b32", lane, Register("%laneid"))
+    if has_row is not None:
+        yield writer.write("setp.lt.u32", has_row, lane, 8 * len(registers))
+    if is_load:
+        yield from _loaded(writer, registers, address, lane, has_row)
+    else:
+        yield from _stored(writer, registers, address, lane, has_row)
+
+
+def _loaded(
+    writer: Writer,
+    registers: Sequence[Operand],
+    address: Operand,
+    lane: Register,
+    has_row: Register | None,
+) -> Steps:
+    """ldmatrix: each lane reads a row, and gets a word of each matrix from another lane."""
+    pairs = (writer.register("b64"), writer.register("b64"))
+    source, within = writer.register("b32"), writer.register("b32")
+    for pair in pairs if has_row else ():
+        yield writer.write("mov.b64", pair, 0)
+    yield writer.write("ld.ldmatrix.shared.v2.b64", Vector(pairs), address, guard=has_row)
+    yield writer.write("shr.u32", source, lane, 2)
+    yield writer.write("and.b32", within, lane, 3)
+    for number, register in enumerate(registers):
+        assert isinstance(register, Register)
+        if number:
+            yield writer.write("add.s32", source, source, 8)
+        yield from _asked(writer, pairs, source, within, register)
+        if "trans" in writer.one.name:
+            yield from transposed(writer, register, register)
+
+
+def _stored(
+    writer: Writer,
+    registers: Sequence[Operand],
+    address: Operand,
+    lane: Register,
+    has_row: Register | None,
+) -> Steps:
+    """stmatrix: each lane gets the four words of its row from as many lanes, and writes them."""
+    own = list(registers)
+    if "trans" in writer.one.name:
+        own = [writer.register("b32") for _ in registers]
+        for register, result in zip(registers, own, strict=True):
+            yield from transposed(writer, register, result)
+    pairs = []
+    for number in range(0, len(own), 2):
+        pairs.append(writer.register("b64"))
+        yield writer.write(
+            "mov.b64", pairs[-1], Vector((own[number], own[(number + 1) % len(own)]))
+        )
+    words = [writer.register("b32") for _ in range(4)]
+    source, matrix = writer.register("b32"), writer.register("b32")
+    yield writer.write("and.b32", source, lane, 7)
+    yield writer.write("shl.b32", source, source, 2)
+    yield writer.write("shr.u32", matrix, lane, 3)
+    for number, word in enumerate(words):
+        if number:
+            yield writer.write("add.s32", source, source, 1)
+        yield from _asked(writer, pairs, source, matrix, word)
+    yield writer.write("st.shared.v4.b32", address, Vector(tuple(words)), guard=has_row)
 
 
 def across(writer: Writer) -> Steps:

@@ -10,7 +10,7 @@ memory is compared in kernels that have some in the model.
 
 The kernels are the tests' own, or with --unseen those of `tests.kit.cards.unseen`. If launches are
 named, the file keeps what it has of others. With --predict only the model counts, and no card is
-needed.
+needed; the file keeps what a card counted.
 """
 
 from __future__ import annotations
@@ -160,6 +160,20 @@ def compared(
     return found | ({"hardware, -O0": totals} if totals else {})
 
 
+def predicted(case: Case, kept: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of a launch, with the model's counts of today."""
+    cards: list[dict[Place, list[int | None]]] = [{} for _ in LEVELS]
+    before = {}
+    for row in kept["lines"]:
+        before[row["line"], row["access"]] = row
+        file, _, line = row["line"].rpartition(":")
+        for card, level in zip(cards, LEVELS, strict=True):
+            card[Place(file, int(line), *row["access"].split())] = row[level]
+    counted = rows(of_model(case), cards)
+    lines = [before.get((row["line"], row["access"]), {}) | row for row in counted]
+    return kept | {"lines": lines}
+
+
 def counts(
     every: Launches, options: list[str]
 ) -> Iterator[tuple[list[dict[Place, list[int | None]]], dict[str, int]]]:
@@ -225,13 +239,17 @@ def main() -> None:
     if asked.launch:
         launch_all(chosen, asked.launch)
         return
-    record = {} if asked.predict else versions()
+    keeps = asked.launches or (asked.predict and asked.file.exists())
+    before = json.loads(asked.file.read_text("utf-8")) if keeps else {"launches": []}
+    record = before if asked.predict else versions()
     counted = (([], {}) for _ in chosen) if asked.predict else counts(chosen, options)
     date = str(datetime.date.today())
-    found = [] if not asked.launches else json.loads(asked.file.read_text("utf-8"))["launches"]
-    kept = {one["launch"]: one for one in found}
+    kept = {one["launch"]: one for one in before["launches"]}
     for (title, case), (cards, totals) in zip(chosen.items(), counted, strict=True):
-        kept[title] = {"launch": title, "date": date, **compared(case, cards, totals)}
+        if asked.predict and LEVELS[0] in kept.get(title, {"lines": [{}]})["lines"][0]:
+            kept[title] = predicted(case, kept[title])
+        else:
+            kept[title] = {"launch": title, "date": date, **compared(case, cards, totals)}
     command = "python -m tests.kit.cards.count_on_gpu FILE.json"
     record["command"] = f"{command} --unseen" if asked.unseen else command
     write(record | {"launches": [kept[title] for title in every if title in kept]}, asked.file)

@@ -234,7 +234,8 @@ def count_card_stages(access, asked, conflict, width, launch):
     """A card's rule, `width` words of 4 bytes wide: longer words go by so many lanes as fit.
 
     Twice as many where lanes that read share their addresses in pairs. Shorter elements lie
-    several to a word on "byte bank", one to a word on "bank". Neighbours are one long element.
+    several to a word on "byte bank", one to a word on "bank". Neighbours are one long element. A
+    read or a write takes each group once, of elements of any size.
     """
     size, kind = access.array.copies[0].itemsize, access.kind
     neighbours = len(next(iter(asked.values())))
@@ -248,10 +249,11 @@ def count_card_stages(access, asked, conflict, width, launch):
         words = {t: [address // (4 // size) for address in own] for t, own in asked.items()}
         return times * count_asked(words, kind, "bank", width)
     conflict = conflict.removeprefix("byte ")
-    if size <= 4:
-        words = width * 4 // size if conflict == "group" else width
-        return times * count_asked(asked, kind, conflict, words)
     words, total = max(width * 4 // size, 1), 0
+    if conflict == "group" and (size <= 4 or kind != "atomic"):
+        return count_asked(asked, kind, conflict, words)
+    if size <= 4:
+        return times * count_asked(asked, kind, conflict, width)
     at_once = words
     lane = {t: launch.attribute("lane", t) for t in asked}
     if kind == "read" and conflict == "bank" and in_pairs({lane[t]: asked[t] for t in asked}):

@@ -17,7 +17,7 @@ from mmsim.engines.array.fused.rows import Row
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import limits
 from mmsim.ir.nodes import AtomicOp
-from mmsim.model.byte_banks import InPairs, Packed, Twice, Vectors
+from mmsim.model.byte_banks import InPairs, Long, Packed, Twice, Vectors
 from mmsim.model.conflicts import Conflict, InParts
 
 BARRIER_SITE = -1
@@ -51,7 +51,7 @@ def counted(rule: Conflict | None, width: int, begin: int) -> bool:
         return False
     if isinstance(rule, InPairs) and rule.width == 1:
         return False  # a part may consist of two consecutive lanes
-    return rule.width >= width or isinstance(rule, InParts)
+    return rule.width >= width or isinstance(rule, InParts) or rule.compiled == "group"
 
 
 def of_lanes(rule: Conflict, addresses: str, lanes: str, count: str) -> Cost:
@@ -60,6 +60,8 @@ def of_lanes(rule: Conflict, addresses: str, lanes: str, count: str) -> Cost:
         return _twice(of_lanes(rule.rule, addresses, lanes, count))
     if isinstance(rule, Vectors):
         stages, phases = of_lanes(rule.rule, addresses, lanes, count)
+        if isinstance(rule, Long):  # a request for one group is no common case
+            stages = f"group_stages({addresses}, {count}, {rule.width}, tables)"
         words = f"{addresses}, {count}, {rule.count}, {rule.width}"
         return stages, f"fewest_of_vectors(stages, {phases}, {words}, tables)"
     if not isinstance(rule, InParts):
@@ -78,6 +80,9 @@ def of_row(rule: Conflict, first: str) -> Cost:
     """The cost of a request of `lanes` lanes for consecutive addresses; of atomics too."""
     if isinstance(rule, Twice):
         return _twice(of_row(rule.rule, first))
+    if isinstance(rule, Long):
+        fewest = f"(lanes + {rule.width - 1}) // {rule.width}"
+        return f"row_of_groups({first}, lanes, {rule.width})", fewest
     parts = f"parts_asking(every, lanes, {rule.width})"
     is_group = str(rule.compiled).startswith("group")
     if isinstance(rule, InParts):  # each has at most one address of each bank
