@@ -48,9 +48,9 @@ class Card(cards.Card, Cached):
     ) -> Prediction:
         """Predict the time of one launch on this card, without the copies to and from it.
 
-        The time is the largest of three: of the requests to memory, of the operations that the
-        multiprocessors issue, and of the beginnings of blocks; and a launch. The arrays aren't
-        changed.
+        The requests to memory, the operations that the multiprocessors issue, and the beginnings
+        of blocks each take a time; these overlap, but not wholly. A launch comes in addition. The
+        arrays aren't changed.
 
         Parameters
         ----------
@@ -88,17 +88,16 @@ class Card(cards.Card, Cached):
             one.pauses = self._pauses(one, operations)
             one.left = State._make(part.copy() for part in swept(self))
             run = launch(one, "array", None, False)
-        cold = self._prediction(one.grid, operations.kinds, operations.warps, run)
-        others = [time for name, time in cold.parts.items() if name != "memory"]
+        counts = one.grid.unused(), operations.kinds, operations.warps
 
         def again() -> float:
             """Predict the same launch once more, with the cache that the first one left."""
             other = bind(self, program, args, sizes, "asynchronous", MOST)
             other.left = State._make(np.array(part) for part in one.left or swept(self))
             other.pauses = one.pauses
-            return max(self._with_launch(launch(other, "array", None, False).time), *others)
+            return self._prediction(*counts, launch(other, "array", None, False)).milliseconds
 
-        return replace(cold, again=again, empty=False)
+        return replace(self._prediction(*counts, run), again=again, empty=False)
 
     def _predicts(self, launch: Launch) -> Callable[[run.Run], Prediction]:
         """A function that predicts a launch's time: from its run, or in lock step by another."""

@@ -7,8 +7,9 @@ its computations are there, so these reads have completed. docs/machines.md has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import permutations
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import is_whole
@@ -207,21 +208,22 @@ def _jumps(value: ir.Expr) -> bool:
 
 
 def _counts(loop: ir.While) -> bool:
-    """Return whether a loop ends by a counter that its body moves once, by what stays the same."""
-    changed: list[str] = [name for one in statements(loop.body) for name in targets(one)]
-    read = set(names((loop.test,)))
-    moved = [one for one in read if one in changed]
-    if loop.prelude or not isinstance(loop.test, ir.Compare) or len(moved) != 1:
+    """Return whether a loop compares a counter, which its body moves once, with what stays."""
+    changed = [name for one in statements(loop.body) for name in targets(one)]
+    if loop.prelude or not isinstance(loop.test, ir.Compare):
         return False
-    (counter,) = moved
-    if changed.count(counter) != 1:
-        return False
-    for one in loop.body:
-        if (
-            isinstance(one, ir.Assign)
-            and one.target == counter
-            and isinstance(one.value, ir.Binary)
-        ):
-            others = set(names((one.value,))) - {counter}
-            return one.value.op in ("+", "-") and not others & set(changed)
+    for counter, limit in permutations((loop.test.left, loop.test.right)):
+        if isinstance(counter, ir.Var) and changed.count(counter.name) == 1:
+            steps = [step for one in loop.body for step in _steps(one, counter.name)]
+            staying = (limit, *steps)
+            return bool(steps) and set(names(staying)).isdisjoint(changed)
     return False
+
+
+def _steps(statement: ir.Stmt, counter: str) -> Iterator[ir.Expr]:
+    """The step by which a statement moves a counter, if it does."""
+    if isinstance(statement, ir.Assign) and statement.target == counter:
+        value = statement.value
+        if isinstance(value, ir.Binary) and value.op in ("+", "-"):
+            if isinstance(value.left, ir.Var) and value.left.name == counter:
+                yield value.right

@@ -79,7 +79,8 @@ def test_the_error_is_that_of_kept_kernels_that_the_same_binds():
 def test_the_time_is_that_of_the_requests_and_a_launch():
     """The last cluster's request is at 0 + latency + a miss; nothing is in the cache first."""
     found = H200.predict(copy, SMALL, OTHER, **SIZES)
-    assert found.milliseconds == found.parts["memory"] == max(found.parts.values())
+    assert found.milliseconds == pytest.approx(found.parts["memory"], rel=0.01)
+    assert found.milliseconds > found.parts["memory"] == max(found.parts.values())
     least = H200.global_latency + H200.miss_latency
     assert found.milliseconds > H200.milliseconds(least + H200.launch_time)
     assert found.kernel == "copy"
@@ -98,23 +99,24 @@ def test_arrays_stay():
 
 
 def test_instructions_bind_a_long_computation():
-    """The 4 warps of each block divide 20,000 times, on a multiprocessor of their own."""
+    """Each warp divides 20,000 times, and waits 4 cycles for what 4 of them issue in one."""
     costs = dict(H200.operations)
     a = SMALL.astype(np.float64)
     found = H200.predict(divided, a, a.copy(), 20_000, **SIZES)
     assert found.bound == "instructions"
-    of_a_block = H200.milliseconds(4 * 20_000 * costs["quotient float64"])
-    assert LAUNCH + of_a_block <= found.milliseconds < LAUNCH + 1.2 * of_a_block
-    assert found.warm == found.milliseconds
+    of_a_warp = H200.milliseconds(16 * 20_000 * costs["quotient float64"])
+    assert LAUNCH + of_a_warp <= found.milliseconds < LAUNCH + 1.2 * of_a_warp
+    assert found.warm == pytest.approx(found.milliseconds, rel=0.01)
 
 
 def test_blocks_bind_where_they_do_nothing():
     found = H200.predict(nothing, SMALL, threads=32 * 10_000, block_size=32)
     assert found.bound == "blocks"
-    assert found.milliseconds == H200.milliseconds(10_000 * H200.block_time + H200.launch_time)
+    own = H200.milliseconds(10_000 * H200.block_time + H200.launch_time)
+    assert found.milliseconds == pytest.approx(own)
 
 
-def test_numbas_kernels_and_programs_have_the_same_time():
+def test_numbas_kernels_and_programs_have_about_the_same_time():
     @cuda.jit
     def copied(a, b):
         i = cuda.grid(1)
@@ -122,7 +124,9 @@ def test_numbas_kernels_and_programs_have_the_same_time():
 
     kernel = H200.predict(copied, SMALL, OTHER, grid=32, block=128)
     program = H200.predict(copy, SMALL, OTHER, **SIZES)
-    assert (kernel.bound, kernel.milliseconds) == (program.bound, program.milliseconds)
+    assert kernel.bound == program.bound
+    assert kernel.milliseconds == pytest.approx(program.milliseconds, rel=0.01)
+    assert kernel.parts["instructions"] > program.parts["instructions"]
     assert kernel.kernel == "copied"
 
 
@@ -134,7 +138,8 @@ def test_a_card_without_times_of_operations_says_so():
     assert found.bound == "instructions, which this machine does not model"
     assert (found.error, found.kernels) == (None, 0)
     of_a_block = H200.milliseconds(2_000 * H200.cycle_time)  # of 4 warps
-    assert LAUNCH + of_a_block <= found.milliseconds == found.parts["instructions"]
+    assert found.milliseconds == pytest.approx(found.parts["instructions"])
+    assert LAUNCH + of_a_block <= found.milliseconds
     assert found.milliseconds < LAUNCH + 4 * of_a_block
     assert found.milliseconds < H200.predict(divided, a, a.copy(), 2_000, **SIZES).milliseconds
     assert bare.predict(copy, SMALL, OTHER, **SIZES).bound == "latency"
