@@ -160,7 +160,8 @@ class Frame:
     those that wait for the other part of a branch. `lent` are the arrays for loops of one lane, see
     `alone`; `warps` are those of its lanes, see `exchange`, once they exchange. `read` is the
     latest reading of the clock, of all lanes or of each. `texts` are what the launch has written,
-    `line` by lane what a lane is writing.
+    `line` by lane what a lane is writing. `worded` gives the message of an error that the program
+    raises with a value.
     """
 
     lanes: int
@@ -186,6 +187,7 @@ class Frame:
     texts: list[str] = field(default_factory=list)
     line: dict[int, str] = field(default_factory=dict)
     within: tuple[Value, int] = field(init=False)
+    worded: Callable[[str, object], str] = field(init=False)
 
     def __post_init__(self, slots: int) -> None:
         self.variables = [None] * slots

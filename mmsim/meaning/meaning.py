@@ -315,7 +315,7 @@ class Meaning(Evaluator):
         def run(frame: Frame, mask: Mask) -> Mask:
             lane = 0 if mask is True else int(np.argmax(mask))
             found = value and np.broadcast_to(value(frame, mask), frame.lanes)[lane]
-            text = message if found is None else message.replace("{}", str(found))
+            text = message if found is None else frame.worded(message, found)
             self._fault(RaisedError, text, statement.place, frame, lane)
 
         return run

@@ -89,3 +89,14 @@ def test_the_checker_takes_the_order_of_allocations():
 def test_a_module_without_allocations_has_no_heap():
     module = read((HERE / "clocks.ptx").read_text("utf-8"))
     assert with_heap(module) is module
+
+
+def test_memory_of_the_heap_stays_for_later_launches():
+    module = mm.RawModule(code=PTX)
+    held, found = np.zeros(1, np.int64), np.zeros(1, np.int32)
+    for _ in range(2):
+        module.get_function("put")(1, 1, (held,))
+        module.get_function("take")(1, 1, (held, found))
+        assert found == 7
+        found[:] = 0
+    assert not module.get_function("take").last.arrays[STATE].any()

@@ -7,9 +7,8 @@ element.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 
@@ -19,6 +18,8 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
 
 SPACES = ("global", "shared", "local", "const", "param")
+PASSING = ("shared", "local")
+"""The spaces whose memory ends with the launch."""
 WIDTHS = {"v2": 2, "v4": 4, "v8": 8}
 BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 ORDERING = ("min", "max", "inc", "dec")
@@ -46,7 +47,11 @@ class Use:
 
 @dataclass
 class Array:
-    """An array of a kernel. `base` is the number of its first byte, `size` that of its bytes."""
+    """An array of a kernel. `base` is the number of its first byte, `size` that of its bytes.
+
+    The `margin` is the number of bytes in front of it, and of those behind it, in which no other
+    array lies.
+    """
 
     name: str
     space: str
@@ -54,6 +59,9 @@ class Array:
     size: int
     own: Type | None = None
     """The type of the argument's elements."""
+    margin: int = 0
+    is_passing: bool = False
+    """True if its memory ends with the launch."""
     uses: set[Use] = field(default_factory=set)
     dtype: Type = field(default_factory=lambda: np.dtype(np.uint8))
     is_indexed: bool = False
@@ -101,16 +109,6 @@ def operation(use: Use, held: Type) -> ir.AtomicOp:
     if use.op == "add" and use.type[0] == "f" and held.kind != "f":
         name = "float_add"
     return name  # type: ignore[return-value]  # one of these
-
-
-def beginnings(arrays: Sequence[Array]) -> list[int]:
-    """The least address that counts as one of each array.
-
-    The arrays are in the order of their addresses. An address between two of them is one of the
-    nearest.
-    """
-    between = [(one.base + one.size + other.base + 1) // 2 for one, other in pairwise(arrays)]
-    return [one.base for one in arrays[:1]] + between
 
 
 KINDS = {"b": "u", "u": "u", "s": "i", "f": "f"}

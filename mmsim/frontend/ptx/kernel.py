@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, cast
 from warnings import warn_explicit
@@ -17,8 +19,9 @@ from mmsim.frontend.program import Program
 from mmsim.frontend.ptx.arrays import BYTES, PLAIN, Array
 from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.flat import Flat, codes_of, flattened, with_codes
+from mmsim.frontend.ptx.heap import HEAP
 from mmsim.frontend.ptx.local_memory import extents
-from mmsim.frontend.ptx.lowering import Lowering
+from mmsim.frontend.ptx.lowering import NOWHERE, Lowering
 from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import (
     Address,
@@ -29,6 +32,7 @@ from mmsim.frontend.ptx.module import (
     Symbol,
     Variable,
 )
+from mmsim.frontend.ptx.space import MARGIN, SPACE, owner_of
 from mmsim.frontend.python.scope import number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
@@ -36,9 +40,12 @@ from mmsim.ir.walk import numbered
 
 WIDEST = 16
 """The bytes of the widest access."""
+MOST_VARIABLES = 64
+"""The most variables of a module among which a kernel that doesn't name them looks for an address.
+"""
 APART = 1 << 40
-"""The bytes between the first addresses of two arrays of global memory."""
-FIRST = {"shared": 1 << 28, "local": 1 << 29}
+"""The bytes between the first addresses of two arrays of global memory, where any will do."""
+FIRST = {"shared": 1 << 28, "local": 1 << 29, "param": 1 << 30}
 """The first addresses of the other spaces. So an address is the same number in its space and in
 general, and in shared memory fits into 32 bits."""
 
@@ -57,6 +64,20 @@ class Specialized(NamedTuple):
             found = arrays.get(parameter.name)  # there is none of an array that is not used
             if found is not None and value is not None and value.flags.writeable:
                 np.copyto(value, found.view(value.dtype).reshape(value.shape))
+
+
+class Addressing(Program):
+    """A kernel's program whose arrays have addresses in the space of this process."""
+
+    def __init__(self, name: str, code: ir.Code, addresses: Iterable[str]) -> None:
+        super().__init__(_named(name), code)
+        self.addresses = tuple(addresses)
+
+    def worded(self, message: str, value: object) -> str:
+        """The message of an error with its value, and what is at an address in no array."""
+        text = super().worded(message, value)
+        found = SPACE.explained(int(str(value))) if message == NOWHERE else ""
+        return f"{text}: {found}" if found else text
 
 
 class PtxProgram(Program):
@@ -132,7 +153,7 @@ class PtxProgram(Program):
             code, slots = self._lowered(binding)
             if self._goes_anywhere and binding.widen():
                 code, slots = self._lowered(binding)
-            self._specialized[binding.key] = Program(_named(self.name), code), slots
+            self._specialized[binding.key] = Addressing(self.name, code, slots.addresses), slots
         program, slots = self._specialized[binding.key]
         self._code = program.code
         names = [parameter.name for parameter in program.code.parameters]
@@ -165,7 +186,8 @@ class PtxProgram(Program):
             plain = slots.name_of(parameter)
             own = _unique(plain, {*arrays, *slots.names()} - {plain})
             size = self._bytes(structs[parameter])
-            arrays[own] = Array(own, "const", APART * (len(arrays) + 1), size)
+            arrays[own] = Array(own, "const", base["param"], size, is_passing=True)
+            base["param"] += -(-size // WIDEST) * WIDEST
             variables[parameter] = own
             slots.add_struct(own, parameter)
         for name, variable in every.items():
@@ -178,17 +200,28 @@ class PtxProgram(Program):
                 continue
             if variable.space in ("global", "const"):
                 at = binding.address(name) or APART * (len(arrays) + 1)
-                arrays[own] = Array(own, variable.space, at, self._bytes(variable))
+                margin = 0 if binding.is_raw else MARGIN
+                size = self._bytes(variable)
+                arrays[own] = Array(own, variable.space, at, size, margin=margin)
                 variables[name] = own
                 slots.add(own, variable)
             if variable.space not in base:
                 continue
             at = -(-base[variable.space] // variable.align) * variable.align
-            arrays[own] = Array(own, variable.space, at, self._bytes(variable))
+            size = self._bytes(variable)
+            arrays[own] = Array(own, variable.space, at, size, is_passing=True)
             variables[name] = own
             locals_[own] = variable
-            base[variable.space] = at + self._bytes(variable)
+            base[variable.space] = at + size
         lowering = Lowering(flat, arrays, variables, slots, self._places, kernel.where)
+        others = self._others(every) if lowering.follows and not binding.is_raw else {}
+        for name, variable in others.items():
+            own = _unique(re.sub(r"\W", "_", plain_name(name)), {*arrays, *slots.names()})
+            at, size = APART * (len(arrays) + 1), self._bytes(variable)
+            arrays[own] = Array(own, variable.space, at, size, margin=MARGIN)
+            slots.add(own, variable)
+        if others:
+            lowering = Lowering(flat, arrays, variables, slots, self._places, kernel.where)
         body = lowering.body()
         self._goes_anywhere = lowering.goes_anywhere
         used = {array.name: array for array in arrays.values() if array.uses}
@@ -210,7 +243,21 @@ class PtxProgram(Program):
             sources,
             "ptx",
         )
+        slots.release()
         return code, slots
+
+    def _others(self, named: Collection[str]) -> dict[str, Variable]:
+        """The variables of the module that the kernel doesn't name; pointers may lead there.
+
+        A library has hundreds, to which they seldom lead: then only the heap is among them.
+        """
+        found = {
+            name: one
+            for name, one in self._module.variables.items()
+            if name not in named and one.space in ("global", "const") and not one.references
+        }
+        few = len(found) <= MOST_VARIABLES
+        return {name: one for name, one in found.items() if few or name == HEAP}
 
     def _local_array(self, array: Array, variable: Variable, place: Place) -> ir.LocalArray:
         """The array of a block or of a thread for a variable."""
@@ -264,6 +311,15 @@ class Binding:
         self._places = places
         triples = zip(kernel.parameters, self.names, args, strict=True)
         self.key = tuple(self._bind(*one) for one in triples)
+        self._part()
+
+    def _part(self) -> None:
+        """Give margins to the arrays but those that are views of one array."""
+        owners = {name: id(owner_of(array)[0]) for name, array in self.own.items()}
+        of = Counter(owners.values())
+        for array in self.arrays:
+            array.margin = MARGIN if of[owners[array.name]] == 1 else 0
+        self.key = (*self.key, *(array.name for array in self.arrays if not array.margin))
 
     def address(self, variable: str) -> int | None:
         """The address of a variable of the module, if it has a known one."""
@@ -392,6 +448,14 @@ class Slots:
         self._dtypes: dict[str, Type] = {}
         self._variables: dict[str, Variable] = {}
         self._structs: dict[str, str] = {}
+        self.addresses: dict[str, str] = {}
+        """The arrays by the names of the numbers that are their addresses."""
+
+    def address(self, array: Array) -> ir.Expr:
+        """The address of an array in the space of this process."""
+        name = _unique(f"{array.name}_address", self._names.values())
+        self.addresses[name] = array.name
+        return ir.Number(name)
 
     def add_struct(self, name: str, parameter: str) -> None:
         """Take a struct among the parameters as an array of that name."""
@@ -480,8 +544,13 @@ class Slots:
         for name in (self._variables.keys() | self._structs.keys()) & used.keys():
             self._dtypes[name] = used[name].dtype
             yield ir.Parameter(name, "array", None, place)
-        for name in (*self._loaded, *self._offsets):
+        for name in (*self._loaded, *self._offsets, *self.addresses):
             yield ir.Parameter(name, "number", None, place)
+
+    def release(self) -> None:
+        """Hold no array of the caller any longer."""
+        self._binding = copy(self._binding)
+        self._binding.own = {}
 
     def values(
         self, binding: Binding, names: Sequence[str], memory: dict[str, npt.NDArray[np.uint8]]
@@ -493,13 +562,22 @@ class Slots:
                 found.append(bytes_of(self._variables[name], memory).view(self._dtypes[name]))
                 continue
             if name in self._structs:
-                held = binding.structs[self._structs[name]]
-                padded = np.frombuffer(held + bytes(-len(held) % WIDEST), np.uint8)
+                struct = binding.structs[self._structs[name]]
+                padded = np.frombuffer(struct + bytes(-len(struct) % WIDEST), np.uint8)
                 found.append(padded.view(self._dtypes[name]))
                 continue
             if name in binding.own:
                 flat = self._whole(name, binding).reshape(-1)
                 found.append(flat.view(self._dtypes[name]) if name in self._dtypes else 0)
+                continue
+            if name in self.addresses:
+                own = self.addresses[name]
+                variable = self._variables.get(own)
+                if variable is None:
+                    kernel = plain_name(binding.kernel.name)
+                    found.append(SPACE.address(binding.own[own], own, kernel))
+                else:
+                    found.append(SPACE.address(bytes_of(variable, memory), own))
                 continue
             if name in self._offsets:
                 found.append(binding.offsets[self._offsets[name]][0])

@@ -6,7 +6,7 @@ Every register is a variable. Branches and labels give basic blocks, and these l
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
 from mmsim.errors import LanguageError, Place
@@ -17,7 +17,6 @@ from mmsim.frontend.ptx.arrays import (
     BYTES,
     Array,
     address_in,
-    beginnings,
     cast,
     refused,
     space_of,
@@ -42,6 +41,7 @@ from mmsim.frontend.ptx.pointers import (
     NUMBER,
     Kind,
     Pointers,
+    any_of,
     offset_in,
     parts,
     results_and_sources,
@@ -74,6 +74,8 @@ KNOWN = "use numbers of 8, 16, 32 or 64 bits, or vectors of them"
 TOGETHER: Mapping[str, warp.Statements] = {**warp.STATEMENTS, "mma": multiplied}
 """The instructions that threads carry out together, by their names."""
 MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
+NOWHERE = "ValueError: the address {} lies in no array"
+"""The error of an access to a place where no array is."""
 
 
 class Slots(Protocol):
@@ -98,6 +100,9 @@ class Slots(Protocol):
     def number(self, parameter: str, at: int, type_: str) -> ir.Expr | None:
         """The number that is there; None without one of this type."""
 
+    def address(self, array: Array) -> ir.Expr:
+        """The address of an array, by which several launches know it."""
+
 
 class Lowering:
     """Lowers one kernel, which begins at `where`.
@@ -106,6 +111,9 @@ class Lowering:
 
     `arrays` are the arrays by name; `variables` gives the array of each variable of the module.
     `goes_anywhere` is True if the kernel accesses addresses that come from no argument.
+    `is_lasting` is True if addresses of arrays may be in memory before the launch, or after it: then
+    the launch gives them. Else any numbers will do, and the text has them. `follows` is True if the
+    kernel follows such addresses.
     """
 
     def __init__(
@@ -123,8 +131,9 @@ class Lowering:
         self.parameters = parameters
         self.places = places
         self.instructions = [one for one in flat.body if isinstance(one, Instruction)]
-        self.pointers = Pointers(self.instructions, variables, self._seed, self._factor)
-        self.stored = self._pointers_in_memory()
+        passing = [one.name for one in arrays.values() if one.is_passing]
+        self.pointers = Pointers(self.instructions, variables, self._seed, self._factor, passing)
+        self.stored = self._stored()
         self.temporaries = 0
         self.place = places.of(where)
         self.goes_anywhere = False
@@ -134,7 +143,7 @@ class Lowering:
         self.addresses = Addresses(self.defined, self.pointers, self.names)
         self.accesses = Accesses(self, self.addresses)
         for one in self.instructions:
-            if one.name[0] in MEMORY and space_of(one) != "param":
+            if is_access(one):
                 if one.name[-1].lstrip("bsuf") not in BYTES:
                     place = places.of(one.where)
                     raise refused(one, "accesses memory by an unknown type", place, KNOWN)
@@ -144,6 +153,8 @@ class Lowering:
                 for array in self.candidates(one):
                     array.uses.add(use_of(one))
                     array.is_indexed |= array.space == "local" and not is_known
+        self.follows = any(map(self._follows, self.instructions))
+        self.is_lasting = self.follows or any(map(self._keeps, self.instructions))
         for array in arrays.values():
             array.settle()
 
@@ -153,17 +164,45 @@ class Lowering:
         found = self.parameters.array(*_place_of(one))
         return NUMBER if found is None else offset_in(found.name)
 
-    def _pointers_in_memory(self) -> frozenset[str]:
-        """The arrays to which pointers in memory may lead, since the kernel stores such."""
-        values = [
-            source
-            for one in self.instructions
-            if one.name[0] in ("st", "atom", "red")
-            for source in results_and_sources(one)[1]
-            if not isinstance(source, Address)
-        ]
-        kinds = (self.pointers.kind(value) or NUMBER for value in values)
-        return frozenset().union(*(kind.arrays for kind in kinds))
+    def _stored(self) -> Kind:
+        """The kind of all that the kernel stores."""
+        return any_of(*(self._stored_by(one) for one in self.instructions))
+
+    def _stored_by(self, one: Instruction) -> Kind:
+        """The kind of what an instruction stores or writes as text."""
+        if one.name[0] not in ("st", "atom", "red", "print"):
+            return NUMBER
+        sources = one.operands if one.name[0] == "print" else results_and_sources(one)[1]
+        values = (source for source in sources if not isinstance(source, Address))
+        return any_of(*(self.pointers.kind(value) or NUMBER for value in values))
+
+    def _kind_of_address(self, one: Instruction) -> Kind:
+        """The kind of an access's address; of one from memory, with all that the kernel stores."""
+        base = address_in(one).base
+        kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
+        return any_of(kind, self.stored) if kind.is_loaded else kind
+
+    def _is_anywhere(self, kind: Kind) -> bool:
+        """Return whether an address of a kind may be in any array."""
+        return kind.is_lasting or not (kind.arrays or kind.is_loaded)
+
+    def _lasting(self, names: Iterable[str]) -> bool:
+        """Return whether an array of some names doesn't end with the launch."""
+        return not all(self.arrays[name].is_passing for name in names)
+
+    def _follows(self, one: Instruction) -> bool:
+        """Return whether an instruction accesses an address that may be of before the launch."""
+        return (
+            is_access(one)
+            and self._is_anywhere(self._kind_of_address(one))
+            and self._lasting(array.name for array in self.candidates(one))
+        )
+
+    def _keeps(self, one: Instruction) -> bool:
+        """Return whether an instruction puts an address where it is found after the launch."""
+        if not self._lasting(self._stored_by(one).arrays):
+            return False
+        return one.name[0] == "print" or self._lasting(x.name for x in self.candidates(one))
 
     def _factor(self, one: Instruction) -> int:
         """A power of two that divides the offset that a load of a parameter gives."""
@@ -340,14 +379,16 @@ class Lowering:
                     "only addresses of variables have one",
                 )
             array = self.arrays[self.variables[operand.name]]
-            return ir.Const(operand.offset + (0 if offset else array.base))
+            if offset or self._is_const(array):
+                return ir.Const(operand.offset + (0 if offset else array.base))
+            return ir.Binary("+", self.address_of(array), ir.Const(operand.offset), place)
         assert isinstance(operand, Register), operand
         if special := warp.SPECIAL.get(operand.name):
             return special(place)
         own: ir.Expr = ir.Var(self.name_of(operand.name), place)
         kind = self.pointers.kinds.get(operand.name, NUMBER)
         if kind.is_offset and not offset:
-            base = ir.Const(self.arrays[kind.array].base)
+            base = self.address_of(self.arrays[kind.array])
             own = cast(self.held(operand.name), ir.Binary("+", own, base, place), place)
         return ir.Unary("not", own, place) if operand.negated else own
 
@@ -452,7 +493,7 @@ class Lowering:
             if value is None:
                 raise refused(one, "reads a part of a parameter that no argument gives", place)
             if array is not None and not self.pointers.kinds.get(target.name, NUMBER).is_offset:
-                value = ir.Binary("+", value, ir.Const(array.base), place)
+                value = ir.Binary("+", value, self.address_of(array), place)
             held = self.held(target.name)
             yield from self.assign(target, cast(held, value, place), place)
 
@@ -470,20 +511,25 @@ class Lowering:
 
     # Memory
 
+    def _is_const(self, array: Array) -> bool:
+        """Return whether the text has the address of an array."""
+        return self.parameters.is_raw or not self.is_lasting or array.is_passing
+
+    def address_of(self, array: Array) -> ir.Expr:
+        """The address of an array."""
+        return ir.Const(array.base) if self._is_const(array) else self.parameters.address(array)
+
     def candidates(self, one: Instruction) -> list[Array]:
         """The arrays that an access may be in."""
-        base, space = address_in(one).base, space_of(one)
-        kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
-        names = set(kind.arrays)
-        if kind.is_loaded or not names:
-            self.goes_anywhere |= kind.is_loaded and space in ("generic", "global")
-            known = self.arrays.keys() if self.parameters.is_raw else self.stored
-            names |= known or self.arrays.keys()
+        space, kind = space_of(one), self._kind_of_address(one)
+        self.goes_anywhere |= kind.is_loaded and space in ("generic", "global")
+        is_anywhere = self._is_anywhere(kind) or (kind.is_loaded and self.parameters.is_raw)
+        names = self.arrays.keys() if is_anywhere else kind.arrays
         found = [self.arrays[name] for name in names]
         fits = ("global",) if space == "const" else (space,)
         if space != "generic":
             found = [one for one in found if one.space in fits or one.space == space]
-        reached = self.stored | kind.arrays if one.name[0] not in ("atom", "red") else ()
+        reached = self.stored.arrays | kind.arrays if one.name[0] not in ("atom", "red") else ()
         found = [array for array in found if array.space != "local" or array.name in reached]
         return sorted(found, key=lambda array: array.base)
 
@@ -491,13 +537,7 @@ class Lowering:
         """An access to one of several arrays: where its address lies decides."""
         arrays = self.candidates(one)
         address = address_in(one)
-        if not arrays and self.parameters.is_raw:
-            yield ir.Return(place, "ValueError: the address of an access lies in no array")
-            for name in results_and_sources(one)[0]:  # later instructions read it
-                zero = cast(self.held(name), ir.Const(0), place)
-                yield ir.Assign(self.name_of(name), zero, place)
-            return
-        if not arrays:
+        if not arrays and not self.parameters.is_raw:
             raise refused(
                 one,
                 "has an address that comes from no argument and from no variable",
@@ -505,33 +545,38 @@ class Lowering:
                 "give the array as an argument",
             )
         base = address.base
-        kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
+        kind = self._kind_of_address(one)
         if kind.is_offset:
             yield from access(one, arrays[0], self.addresses.sum_of(address), place)  # type: ignore[operator]
             return
+        arrays = [array for array in arrays if array.size]
+        if not arrays:
+            yield ir.Return(place, "ValueError: the address of an access lies in no array")
+            for name in results_and_sources(one)[0]:  # later instructions read it
+                zero = cast(self.held(name), ir.Const(0), place)
+                yield ir.Assign(self.name_of(name), zero, place)
+            return
         assert isinstance(base, Register)
         number = self.operand(base, "b64", place)
+        if address.offset:
+            number = ir.Binary("+", number, ir.Const(address.offset), place)
+        is_exact = self.parameters.is_raw or self._is_anywhere(kind)
         chosen: ir.Block = ()
-        is_free = kind.is_loaded or not kind.arrays
-        nowhere = (ir.Return(place, "ValueError: the address {} lies in no array", number),)
-        if is_free:
-            chosen = nowhere
-        for array, begin in zip(arrays, beginnings(arrays), strict=True):  # from the lowest one on
+        if is_exact or kind.is_loaded or self.is_lasting:
+            chosen = (ir.Return(place, NOWHERE, number),)
+        for array in arrays:
             offset = self.temporary()
-            own: ir.Expr = ir.Binary("-", number, ir.Const(array.base), place)
-            block = (
-                ir.Assign(offset, cast("int64", own, place), place),
-                *access(one, array, Sum(address.offset, {offset: 1}), place),  # type: ignore[operator]
-            )
-            if is_free and self.parameters.is_raw:
-                test = ir.Compare("<", ir.Var(offset, place), ir.Const(array.size), place)
-                block = (block[0], ir.If(test, block[1:], nowhere, place))
-                begin = array.base
+            own = cast("int64", ir.Binary("-", number, self.address_of(array), place), place)
+            block = (*access(one, array, Sum(0, {offset: 1}), place),)  # type: ignore[operator]
             if chosen:
-                test = ir.Compare(">=", number, ir.Const(begin), place)
-                chosen = (ir.If(test, block, chosen, place),)
-            else:
-                chosen = block
+                margin, within = 0 if is_exact else array.margin, ir.Var(offset, place)
+                test = ir.Logic(
+                    "and",
+                    ir.Compare(">=", within, ir.Const(-margin), place),
+                    ir.Compare("<", within, ir.Const(array.size + margin), place),
+                )
+                block = (ir.If(test, block, chosen, place),)
+            chosen = (ir.Assign(offset, own, place), *block)
         yield from chosen
 
     def is_read(self, register: str) -> bool:
@@ -539,6 +584,11 @@ class Lowering:
         if not hasattr(self, "_reads"):
             self._reads = {name for one in self.instructions for name in registers_read(one)}
         return register in self._reads
+
+
+def is_access(one: Instruction) -> bool:
+    """Return whether an instruction accesses memory."""
+    return one.name[0] in MEMORY and space_of(one) != "param"
 
 
 def registers_read(one: Instruction) -> Iterator[str]:
