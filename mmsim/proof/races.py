@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, product
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import z3
@@ -165,7 +165,7 @@ class Questions:
             if is_int(type_)
         }
         for name in self.launch.program.addresses:  # those of the launch
-            self.numbers[name] = constant(self.launch.meaning.numbers[name])
+            self.numbers[name] = constant(cast(int, self.launch.meaning.numbers[name]))
         known |= self.numbers
         given = {
             name: tuple(space.size(f"{name}.shape[{axis}]", 0) for axis in range(rank))

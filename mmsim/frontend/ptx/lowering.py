@@ -111,8 +111,8 @@ class Lowering:
 
     `arrays` are the arrays by name; `variables` gives the array of each variable of the module.
     `goes_anywhere` is True if the kernel accesses addresses that come from no argument.
-    `is_lasting` is True if addresses of arrays may be in memory before the launch, or after it: then
-    the launch gives them. Else any numbers will do, and the text has them. `follows` is True if the
+    `is_lasting` is True if addresses of arrays may be in memory before or after the launch. Then
+    the launch gives them; else any numbers will do, and the text has them. `follows` is True if the
     kernel follows such addresses.
     """
 
@@ -154,7 +154,7 @@ class Lowering:
                     array.uses.add(use_of(one))
                     array.is_indexed |= array.space == "local" and not is_known
         self.follows = any(map(self._follows, self.instructions))
-        self.is_lasting = self.follows or any(map(self._keeps, self.instructions))
+        self.is_lasting = self.follows or self._lasting(self.stored.arrays)
         for array in arrays.values():
             array.settle()
 
@@ -165,15 +165,14 @@ class Lowering:
         return NUMBER if found is None else offset_in(found.name)
 
     def _stored(self) -> Kind:
-        """The kind of all that the kernel stores."""
-        return any_of(*(self._stored_by(one) for one in self.instructions))
-
-    def _stored_by(self, one: Instruction) -> Kind:
-        """The kind of what an instruction stores or writes as text."""
-        if one.name[0] not in ("st", "atom", "red", "print"):
-            return NUMBER
-        sources = one.operands if one.name[0] == "print" else results_and_sources(one)[1]
-        values = (source for source in sources if not isinstance(source, Address))
+        """The kind of all that the kernel stores or writes as text."""
+        values = [
+            source
+            for one in self.instructions
+            if one.name[0] in ("st", "atom", "red", "print")
+            for source in results_and_sources(one)[1]
+            if not isinstance(source, Address)
+        ]
         return any_of(*(self.pointers.kind(value) or NUMBER for value in values))
 
     def _kind_of_address(self, one: Instruction) -> Kind:
@@ -197,12 +196,6 @@ class Lowering:
             and self._is_anywhere(self._kind_of_address(one))
             and self._lasting(array.name for array in self.candidates(one))
         )
-
-    def _keeps(self, one: Instruction) -> bool:
-        """Return whether an instruction puts an address where it is found after the launch."""
-        if not self._lasting(self._stored_by(one).arrays):
-            return False
-        return one.name[0] == "print" or self._lasting(x.name for x in self.candidates(one))
 
     def _factor(self, one: Instruction) -> int:
         """A power of two that divides the offset that a load of a parameter gives."""

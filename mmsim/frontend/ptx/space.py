@@ -96,8 +96,8 @@ def beside(address: int, one: Extent, what: str) -> str:
 class Held:
     """An array: its address, its size in bytes, and the launch that first needed the address.
 
-    `name` is the array's in the kernel; a variable of a module has no kernel. `has_ended` is True if
-    the array is no more.
+    `name` is the array's in the kernel; a variable of a module has no kernel. `has_ended` is True
+    if the array is no more.
     """
 
     address: int
