@@ -53,6 +53,19 @@ AtomicOp = Literal[
     "signed_max",
     "signed_min",
     "float_add",
+    "part_add",
+    "part_max",
+    "part_min",
+    "part_and",
+    "part_or",
+    "part_xor",
+    "part_exch",
+    "part_cas",
+    "part_inc",
+    "part_dec",
+    "part_signed_max",
+    "part_signed_min",
+    "part_float_add",
 ]
 BarrierScope = Literal["block", "grid"]
 BarrierOp = Literal["or", "and", "count"]
@@ -317,7 +330,9 @@ class Atomic(MemoryAccess):
 
     `compare` is the word for "cas" to compare with, None for the others. The old value is dropped
     if `target` is None. `mmsim.ir.atomics` defines the new word for each `op`. With `part`, it
-    belongs to a store of a part of the word, which may be uninitialized.
+    belongs to a store of a part of the word, which may be uninitialized. An op that begins with
+    "part_" is one of 4 of the 8 bytes of a word: `compare` has in its upper half the number of bits
+    below these, and in its lower half what they are compared with.
     """
 
     target: Target | None

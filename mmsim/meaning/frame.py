@@ -56,7 +56,7 @@ class Site:
     @property
     def served_as(self) -> str:
         """The kind of access for a unit's rule: see `Conflict.of_access`."""
-        return "cas" if self.op == "cas" else self.kind
+        return "cas" if self.op in ("cas", "part_cas") else self.kind
 
 
 @dataclass(slots=True, eq=False)

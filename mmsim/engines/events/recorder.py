@@ -151,7 +151,14 @@ class Recorder(Listener):
     def _asked(self, access: Access, sites: dict[Site, int]) -> Asked:
         """The facts of a dispatch, with the number of its site, perhaps a new one."""
         site, place = access.site, access.site.place
-        of_text = (place.function, place.line, site.array, site.kind, site.vector, site.op == "cas")
+        of_text = (
+            place.function,
+            place.line,
+            site.array,
+            site.kind,
+            site.vector,
+            site.served_as == "cas",
+        )
         warp, threads = access.of_lane(access.warps, 0), access.threads[:: site.vector].tolist()
         assert access.values is not None
         return Asked(

@@ -70,8 +70,8 @@ class Array:
     def settle(self) -> None:
         """Choose the type of the elements by the accesses.
 
-        Atomics access whole elements. So other accesses may take a part of one. Atomics of several
-        types leave words without a sign (see `operation`).
+        The largest atomics access whole elements. So other accesses may take a part of one. Atomics
+        of several types, or of several sizes, leave words without a sign (see `operation`).
         """
         sizes = {use.size for use in self.uses}
         size = min(sizes, default=1 if self.own is None else self.own.itemsize)
@@ -82,7 +82,8 @@ class Array:
         wanted = {
             KINDS[use.type[0]] for use in computing if use.op in ORDERING or use.type[0] == "f"
         }
-        if len(wanted) > 1 or (wanted == {"f"} and any(use.type[0] != "f" for use in computing)):
+        several = len(wanted) > 1 or len({use.size for use in self.uses if use.op}) > 1
+        if several or (wanted == {"f"} and any(use.type[0] != "f" for use in computing)):
             self.dtype = np.dtype(f"u{size}")
         elif wanted:
             self.dtype = np.dtype(f"{wanted.pop()}{size}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import types
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -32,7 +31,7 @@ from mmsim.frontend.ptx.module import (
     Symbol,
     Variable,
 )
-from mmsim.frontend.ptx.space import MARGIN, SPACE, owner_of
+from mmsim.frontend.ptx.space import MARGIN, SPACE, related
 from mmsim.frontend.python.scope import number
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
@@ -262,7 +261,7 @@ class PtxProgram(Program):
     def _local_array(self, array: Array, variable: Variable, place: Place) -> ir.LocalArray:
         """The array of a block or of a thread for a variable."""
         size, held = self._bytes(variable), array.dtype
-        shape: tuple[ir.Expr, ...] = (ir.Const(size // held.itemsize),)
+        shape: tuple[ir.Expr, ...] = (ir.Const(-(-size // held.itemsize)),)
         kind: Literal["shared", "registers", "local"] = "registers"
         if variable.space == "shared":
             kind = "shared"
@@ -311,15 +310,11 @@ class Binding:
         self._places = places
         triples = zip(kernel.parameters, self.names, args, strict=True)
         self.key = tuple(self._bind(*one) for one in triples)
-        self._part()
-
-    def _part(self) -> None:
-        """Give margins to the arrays but those that are views of one array."""
-        owners = {name: id(owner_of(array)[0]) for name, array in self.own.items()}
-        of = Counter(owners.values())
-        for array in self.arrays:
-            array.margin = MARGIN if of[owners[array.name]] == 1 else 0
-        self.key = (*self.key, *(array.name for array in self.arrays if not array.margin))
+        if not self.is_raw:
+            beside = related(self.own)
+            self.key = (*self.key, *sorted(beside))
+            for array in self.arrays:
+                array.margin = 0 if array.name in beside else MARGIN
 
     def address(self, variable: str) -> int | None:
         """The address of a variable of the module, if it has a known one."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import weakref
 from bisect import bisect_right, insort
-from collections import deque
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -179,6 +179,13 @@ def owner_of(array: npt.NDArray[Any]) -> tuple[object, npt.NDArray[Any]]:
     begin = _begin(whole)
     inside = begin <= _begin(array) and _begin(array) + array.nbytes <= begin + whole.nbytes
     return (owner, whole) if inside else (array, array)
+
+
+def related(arrays: Mapping[str, npt.NDArray[Any]]) -> frozenset[str]:
+    """The names of arrays that are in the memory of one array with others of them."""
+    owners = {name: id(owner_of(array)[0]) for name, array in arrays.items()}
+    counts = Counter(owners.values())
+    return frozenset(name for name, owner in owners.items() if counts[owner] > 1)
 
 
 def _can_end(thing: object) -> bool:
