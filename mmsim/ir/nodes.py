@@ -83,6 +83,7 @@ ExchangeOp = Literal[
     "sync",
 ]
 Strength = Literal["", "warps", "threads"]
+HeapUse = Literal["", "allocates", "frees", "other"]
 UNNUMBERED = -1
 Scalar = int | float | complex | bool
 """A number of Python's."""
@@ -260,11 +261,14 @@ class MemoryAccess(Numbered):
 
     A `strong` load or store (a term of PTX's memory model) is one by which threads, or only those
     of different warps, wait for each other, as one of an atomic variable: it doesn't race with
-    others, and orders what comes before the store and after the load.
+    others, and orders what comes before the store and after the load. `heap` is the purpose of an
+    access by malloc or free, which only PTX has: to write the size in front of an allocation, to
+    write that it is freed, or another one.
     """
 
     site: int = field(default=UNNUMBERED, compare=False, repr=False)
     strong: Strength = field(default="", repr=False)
+    heap: HeapUse = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)

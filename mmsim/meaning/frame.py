@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from mmsim.errors import Place
 from mmsim.ir.dtypes import Integers
-from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope, Strength
+from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope, HeapUse, Strength
 from mmsim.ir.operators import Mask, Value, union, without
 from mmsim.meaning.leniency import Lenient
 from mmsim.model.memory import ArrayInMemory
@@ -47,6 +47,7 @@ class Site:
     strong: Strength = ""
     part: bool = False
     merged: bool = False
+    heap: HeapUse = ""
 
     @property
     def orders(self) -> bool:

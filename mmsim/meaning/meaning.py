@@ -192,9 +192,11 @@ class Meaning(Evaluator):
         if isinstance(access, ir.Load | ir.VectorLoad):
             width = max(len(targets(access)), 1)
             returns = bool(access.strong)
-            return Site(number, array, "read", place, None, returns, width, access.strong)
-        width = len(stored(access))
-        return Site(number, array, "write", place, vector=width, strong=access.strong)
+            return Site(
+                number, array, "read", place, None, returns, width, access.strong, heap=access.heap
+            )
+        width, heap = len(stored(access)), access.heap
+        return Site(number, array, "write", place, vector=width, strong=access.strong, heap=heap)
 
     # Statements
 

@@ -109,10 +109,8 @@ class LoadedModule:
         """
         own = {*self._addresses.values()}
         for one in self._memory.live():
-            if not one.variable or one.address in own:
+            if not one.variable or one.address in own or one.variable == HEAP:
                 yield one
-            elif one.variable == HEAP:
-                yield one._replace(variable="")
 
     def _seen(self, found: Allocation) -> Allocation:
         """An allocation; one with a variable of another module is only memory."""

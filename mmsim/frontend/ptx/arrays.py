@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import get_args
 
 import numpy as np
 
@@ -153,6 +154,11 @@ def strength(one: Instruction) -> ir.Strength:
     if "volatile" in one.name:
         return "warps" if space_of(one) == "shared" else "threads"
     return ""
+
+
+def purpose(one: Instruction) -> ir.HeapUse:
+    """The purpose of an access by malloc or free."""
+    return next((word for word in get_args(ir.HeapUse) if word in one.name), "")
 
 
 def address_in(one: Instruction) -> Address:

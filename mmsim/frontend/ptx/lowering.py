@@ -6,7 +6,8 @@ Every register is a variable. Branches and labels give basic blocks, and these l
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from mmsim.errors import LanguageError, Place
@@ -18,6 +19,7 @@ from mmsim.frontend.ptx.arrays import (
     Array,
     address_in,
     cast,
+    purpose,
     refused,
     space_of,
     unpacked,
@@ -64,7 +66,8 @@ WITHOUT_EFFECT = frozenset(
 STOPS: Mapping[tuple[str, ...], str] = {
     (): "RuntimeError: the kernel stops with a trap",
     ("assertion",): "AssertionError: an assertion of the kernel fails",
-    ("free",): "RuntimeError: free() gets an address that malloc() did not give, or freed memory",
+    ("free",): "RuntimeError: free() gets an address that malloc() did not give",
+    ("freed",): "RuntimeError: free() gets memory that was freed before, in line {}",
     ("call",): "RuntimeError: the kernel calls a function at an address that is that of none",
 }
 """The error of each instruction that stops a kernel, by its suffixes."""
@@ -76,6 +79,10 @@ TOGETHER: Mapping[str, warp.Statements] = {**warp.STATEMENTS, "mma": multiplied}
 MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
 NOWHERE = "ValueError: the address {} lies in no array"
 """The error of an access to a place where no array is."""
+
+
+Access = Callable[[Instruction, Array, Sum, Place], Iterator[ir.Stmt]]
+"""The statements of an access of an array at an address."""
 
 
 class Slots(Protocol):
@@ -293,7 +300,8 @@ class Lowering:
             return (first if len(labels) > 1 else labels[0],)
         if kind == "trap":
             name = f"trap_{len(blocks)}"
-            stop = ir.Return(place, STOPS[one.name[1:]])
+            given = [self.operand(part, "u64", place) for part in one.operands]
+            stop = ir.Return(place, STOPS[one.name[1:]], *given)
             blocks[name] = BasicBlock((stop,), (), place)
             return (name,)
         return ()
@@ -526,8 +534,15 @@ class Lowering:
         found = [array for array in found if array.space != "local" or array.name in reached]
         return sorted(found, key=lambda array: array.base)
 
-    def over_arrays(self, one: Instruction, place: Place, access: object) -> Iterator[ir.Stmt]:
+    def over_arrays(self, one: Instruction, place: Place, access: Access) -> Iterator[ir.Stmt]:
         """An access to one of several arrays: where its address lies decides."""
+
+        def of(array: Array, address: Sum) -> Iterator[ir.Stmt]:
+            for found in access(one, array, address, place):
+                if isinstance(found, ir.Load | ir.Store | ir.VectorLoad | ir.VectorStore):
+                    found = replace(found, heap=purpose(one))
+                yield found
+
         arrays = self.candidates(one)
         address = address_in(one)
         if not arrays and not self.parameters.is_raw:
@@ -540,7 +555,7 @@ class Lowering:
         base = address.base
         kind = self._kind_of_address(one)
         if kind.is_offset:
-            yield from access(one, arrays[0], self.addresses.sum_of(address), place)  # type: ignore[operator]
+            yield from of(arrays[0], self.addresses.sum_of(address))
             return
         arrays = [array for array in arrays if array.size]
         if not arrays:
@@ -560,7 +575,7 @@ class Lowering:
         for array in arrays:
             offset = self.temporary()
             own = cast("int64", ir.Binary("-", number, self.address_of(array), place), place)
-            block = (*access(one, array, Sum(0, {offset: 1}), place),)  # type: ignore[operator]
+            block: ir.Block = (*of(array, Sum(0, {offset: 1})),)
             if chosen:
                 margin, within = 0 if is_exact else array.margin, ir.Var(offset, place)
                 test = ir.Logic(
