@@ -2,7 +2,7 @@
 
 An access of the heap is one of an allocation: of its bytes, before `free`. A read of a word that
 nothing has written since `malloc` is one of uninitialized memory. The words in front of each
-allocation (`mmsim.frontend.ptx.heap`) also tell of those of earlier launches, whose words count as
+allocation (`mmsim.frontend.ptx.heap`) also show those of earlier launches, whose words count as
 written.
 """
 
