@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from mmsim.errors import MMSimError
+from mmsim.frontend.ptx.arrays import WIDEST
 from mmsim.frontend.ptx.heap import HEAP_BYTES
-from mmsim.frontend.ptx.kernel import WIDEST
 from mmsim.frontend.ptx.raw import Allocation, Calls
 from mmsim.frontend.ptx.space import ALIGNMENT, Extents
 

@@ -23,6 +23,10 @@ PASSING = ("shared", "local")
 """The spaces whose memory ends with the launch."""
 WIDTHS = {"v2": 2, "v4": 4, "v8": 8}
 BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
+WIDEST = 16
+"""The bytes of the widest access."""
+APART = 1 << 40
+"""The bytes between the first addresses of two arrays of global memory, where any will do."""
 ORDERING = ("min", "max", "inc", "dec")
 """The atomics that depend on the sign."""
 

@@ -6,7 +6,7 @@ Every register is a variable. Branches and labels give basic blocks, and these l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Protocol
 
@@ -21,7 +21,6 @@ from mmsim.frontend.ptx.arrays import (
     cast,
     purpose,
     refused,
-    space_of,
     unpacked,
     use_of,
 )
@@ -43,12 +42,12 @@ from mmsim.frontend.ptx.pointers import (
     NUMBER,
     Kind,
     Pointers,
-    any_of,
     offset_in,
     parts,
     results_and_sources,
 )
 from mmsim.frontend.ptx.products import multiplied
+from mmsim.frontend.ptx.reach import Reach, is_access
 from mmsim.frontend.ptx.unassigned import unassigned
 from mmsim.ir import nodes as ir
 from mmsim.ir.splitting import reducible
@@ -76,7 +75,6 @@ CARRY = "carry_of_additions"
 KNOWN = "use numbers of 8, 16, 32 or 64 bits, or vectors of them"
 TOGETHER: Mapping[str, warp.Statements] = {**warp.STATEMENTS, "mma": multiplied}
 """The instructions that threads carry out together, by their names."""
-MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
 NOWHERE = "ValueError: the address {} lies in no array"
 """The error of an access to a place where no array is."""
 
@@ -117,10 +115,8 @@ class Lowering:
     `parameters` gives the arrays and the numbers of its arguments.
 
     `arrays` are the arrays by name; `variables` gives the array of each variable of the module.
-    `goes_anywhere` is True if the kernel accesses addresses that come from no argument.
-    `is_lasting` is True if addresses of arrays may be in memory before or after the launch. Then
-    the launch gives them; else any numbers will do, and the text has them. `follows` is True if the
-    kernel follows such addresses.
+    The launch gives the addresses of arrays if they may be in memory before or after it. Else any
+    numbers will do, and the text has them.
     """
 
     def __init__(
@@ -140,10 +136,9 @@ class Lowering:
         self.instructions = [one for one in flat.body if isinstance(one, Instruction)]
         passing = [one.name for one in arrays.values() if one.is_passing]
         self.pointers = Pointers(self.instructions, variables, self._seed, self._factor, passing)
-        self.stored = self._stored()
+        self.reach = Reach(self.instructions, arrays, self.pointers, parameters.is_raw)
         self.temporaries = 0
         self.place = places.of(where)
-        self.goes_anywhere = False
         self.taken = {*arrays, *parameters.names(), CARRY}
         self.names = {name: self._free(re.sub(r"\W", "", name)) for name in flat.registers}
         self._find_definitions()
@@ -157,11 +152,9 @@ class Lowering:
                 address = address_in(one)
                 alone = address.base is not None and self.pointers.kind(address.base)
                 is_known = alone and alone.is_offset and not self.addresses.sum_of(address).terms
-                for array in self.candidates(one):
+                for array in self.reach.candidates(one):
                     array.uses.add(use_of(one))
                     array.is_indexed |= array.space == "local" and not is_known
-        self.follows = any(map(self._follows, self.instructions))
-        self.is_lasting = self.follows or self._lasting(self.stored.arrays)
         for array in arrays.values():
             array.settle()
 
@@ -170,39 +163,6 @@ class Lowering:
             return None
         found = self.parameters.array(*_place_of(one))
         return NUMBER if found is None else offset_in(found.name)
-
-    def _stored(self) -> Kind:
-        """The kind of all that the kernel stores or writes as text."""
-        values = [
-            source
-            for one in self.instructions
-            if one.name[0] in ("st", "atom", "red", "print")
-            for source in results_and_sources(one)[1]
-            if not isinstance(source, Address)
-        ]
-        return any_of(*(self.pointers.kind(value) or NUMBER for value in values))
-
-    def _kind_of_address(self, one: Instruction) -> Kind:
-        """The kind of an access's address; of one from memory, with all that the kernel stores."""
-        base = address_in(one).base
-        kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
-        return any_of(kind, self.stored) if kind.is_loaded else kind
-
-    def _is_anywhere(self, kind: Kind) -> bool:
-        """Return whether an address of a kind may be in any array."""
-        return kind.is_lasting or not (kind.arrays or kind.is_loaded)
-
-    def _lasting(self, names: Iterable[str]) -> bool:
-        """Return whether an array of some names doesn't end with the launch."""
-        return not all(self.arrays[name].is_passing for name in names)
-
-    def _follows(self, one: Instruction) -> bool:
-        """Return whether an instruction accesses an address that may be of before the launch."""
-        return (
-            is_access(one)
-            and self._is_anywhere(self._kind_of_address(one))
-            and self._lasting(array.name for array in self.candidates(one))
-        )
 
     def _factor(self, one: Instruction) -> int:
         """A power of two that divides the offset that a load of a parameter gives."""
@@ -514,25 +474,11 @@ class Lowering:
 
     def _is_const(self, array: Array) -> bool:
         """Return whether the text has the address of an array."""
-        return self.parameters.is_raw or not self.is_lasting or array.is_passing
+        return self.parameters.is_raw or not self.reach.is_lasting or array.is_passing
 
     def address_of(self, array: Array) -> ir.Expr:
         """The address of an array."""
         return ir.Const(array.base) if self._is_const(array) else self.parameters.address(array)
-
-    def candidates(self, one: Instruction) -> list[Array]:
-        """The arrays that an access may be in."""
-        space, kind = space_of(one), self._kind_of_address(one)
-        self.goes_anywhere |= kind.is_loaded and space in ("generic", "global")
-        is_anywhere = self._is_anywhere(kind) or (kind.is_loaded and self.parameters.is_raw)
-        names = self.arrays.keys() if is_anywhere else kind.arrays
-        found = [self.arrays[name] for name in names]
-        fits = ("global",) if space == "const" else (space,)
-        if space != "generic":
-            found = [one for one in found if one.space in fits or one.space == space]
-        reached = self.stored.arrays | kind.arrays if one.name[0] not in ("atom", "red") else ()
-        found = [array for array in found if array.space != "local" or array.name in reached]
-        return sorted(found, key=lambda array: array.base)
 
     def over_arrays(self, one: Instruction, place: Place, access: Access) -> Iterator[ir.Stmt]:
         """An access to one of several arrays: where its address lies decides."""
@@ -543,7 +489,7 @@ class Lowering:
                     found = replace(found, heap=purpose(one))
                 yield found
 
-        arrays = self.candidates(one)
+        arrays = self.reach.candidates(one)
         address = address_in(one)
         if not arrays and not self.parameters.is_raw:
             raise refused(
@@ -553,7 +499,7 @@ class Lowering:
                 "give the array as an argument",
             )
         base = address.base
-        kind = self._kind_of_address(one)
+        kind = self.reach.kind(one)
         if kind.is_offset:
             yield from of(arrays[0], self.addresses.sum_of(address))
             return
@@ -568,9 +514,9 @@ class Lowering:
         number = self.operand(base, "b64", place)
         if address.offset:
             number = ir.Binary("+", number, ir.Const(address.offset), place)
-        is_exact = self.parameters.is_raw or self._is_anywhere(kind)
+        is_exact = self.parameters.is_raw or self.reach.is_anywhere(kind)
         chosen: ir.Block = ()
-        if is_exact or kind.is_loaded or self.is_lasting:
+        if is_exact or kind.is_loaded or self.reach.is_lasting:
             chosen = (ir.Return(place, NOWHERE, number),)
         for array in arrays:
             offset = self.temporary()
@@ -592,11 +538,6 @@ class Lowering:
         if not hasattr(self, "_reads"):
             self._reads = {name for one in self.instructions for name in registers_read(one)}
         return register in self._reads
-
-
-def is_access(one: Instruction) -> bool:
-    """Return whether an instruction accesses memory."""
-    return one.name[0] in MEMORY and space_of(one) != "param"
 
 
 def registers_read(one: Instruction) -> Iterator[str]:

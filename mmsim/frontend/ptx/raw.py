@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from mmsim.errors import LaunchError, MMSimError
 from mmsim.frontend.ptx.arrays import Array
+from mmsim.frontend.ptx.binding import Binder, Binding, size_of
 from mmsim.frontend.ptx.cpp import Places
 from mmsim.frontend.ptx.heap import HEAP
-from mmsim.frontend.ptx.kernel import Binder, Binding, size_of
 from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import Function, Variable
 from mmsim.frontend.ptx.pointers import lowest_bit
