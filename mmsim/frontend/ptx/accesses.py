@@ -12,6 +12,7 @@ from mmsim.errors import Place
 from mmsim.frontend.ptx import warp
 from mmsim.frontend.ptx.addresses import Addresses, Sum
 from mmsim.frontend.ptx.arrays import (
+    ATOMICS,
     Array,
     Use,
     cast,
@@ -258,7 +259,8 @@ class Accesses:
             return
         use = use_of(one)
         if use.count > 1 or use.op == "?":
-            raise refused(one, "has no meaning in the model", place, "use one atomic for a word")
+            advice = f"take one of {', '.join(ATOMICS)}"
+            raise refused(one, "has no meaning in the model", place, advice)
         target, rest = None, one.operands
         if one.name[0] == "atom":
             target, *more = one.operands
