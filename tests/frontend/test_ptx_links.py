@@ -160,6 +160,100 @@ def test_views_of_one_array_lie_side_by_side(module):
         either(1, 1, (whole[:10], whole[10:], held, 1, 10))
 
 
+SHARED = """
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 at)
+{
+    .local .align 8 .b8 held[8];
+    .shared .align 4 .b8 first[64];
+    .shared .align 4 .b8 second[64];
+    .reg .b64 %rd<4>;
+    mov.u64             %rd1, first;
+    cvta.shared.u64     %rd1, %rd1;
+    st.local.u64        [held], %rd1;
+    mov.u64             %rd1, second;
+    cvta.shared.u64     %rd1, %rd1;
+    st.local.u64        [held], %rd1;
+    ld.local.u64        %rd2, [held];
+    ld.param.u64        %rd3, [at];
+    add.s64             %rd2, %rd2, %rd3;
+    st.u32              [%rd2+4], 7;
+    ret;
+}
+"""
+
+
+def test_an_index_beyond_a_shared_array_whose_address_a_thread_keeps():
+    kernel = mm.RawKernel(SHARED, "k")
+    for at, index in ((-8, -1), (60, 16), (-4000, -999)):
+        with pytest.raises(IndexError, match=rf"index \[{index}\] of 'second' is out of range"):
+            kernel(1, 1, (at,))
+    kernel(1, 1, (56,))
+    with pytest.raises(RaisedError) as found:
+        kernel(1, 1, (1 << 20,))
+    assert found.value.message.endswith(" lies in no array")
+
+
+HALVES = """
+.version 8.0
+.target sm_90
+.address_size 64
+.global .b32 held[2];
+.visible .entry keep(.param .u64 a, .param .u64 out)
+{
+    .local .align 8 .b8 own[8];
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<3>;
+    ld.param.u64        %rd1, [a];
+    ld.param.u64        %rd2, [out];
+    st.local.u64        [own], %rd1;
+    ld.local.u32        %r1, [own];
+    ld.local.u32        %r2, [own+4];
+    st.global.u32       [%rd2], %r1;
+    st.global.u32       [%rd2+4], %r2;
+    mov.u64             %rd1, held;
+    st.global.u64       [%rd2+8], %rd1;
+    ret;
+}
+.visible .entry follow(.param .u64 from, .param .u64 at, .param .u64 a)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64        %rd1, [from];
+    ld.param.u64        %rd2, [at];
+    add.s64             %rd1, %rd1, %rd2;
+    ld.global.u64       %rd1, [%rd1];
+    st.global.u32       [%rd1], 7;
+    ret;
+}
+"""
+
+
+def test_a_pointer_that_is_copied_by_halves():
+    module = mm.RawModule(code=HALVES)
+    a, out = np.zeros(4, np.int32), np.zeros(2, np.int64)
+    module.get_function("keep")(1, 1, (a, out))
+    module.get_function("follow")(1, 1, (out, 0, a))
+    assert a.tolist() == [7, 0, 0, 0]
+
+
+@pytest.mark.parametrize("variables", [64, 65])
+def test_a_pointer_leads_to_one_of_few_variables(variables):
+    others = "".join(f".global .b32 other_{k};\n" for k in range(variables - 1))
+    module = mm.RawModule(code=HALVES.replace(".global .b32 held", f"{others}.global .b32 held"))
+    a, out = np.zeros(4, np.int32), np.zeros(2, np.int64)
+    module.get_function("keep")(1, 1, (a, out))
+    follow = module.get_function("follow")
+    if variables == 64:
+        follow(1, 1, (out, 8, a))
+        assert module.get_global("held").tolist() == [7, 0]
+    else:
+        with pytest.raises(RaisedError, match="of a module; name the variable in the kernel"):
+            follow(1, 1, (out, 8, a))
+
+
 # The space
 
 

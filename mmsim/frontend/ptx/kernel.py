@@ -43,6 +43,10 @@ FIRST = {"shared": 1 << 28, "local": 1 << 29, "param": 1 << 30}
 general, and in shared memory fits into 32 bits."""
 
 
+APART_WITHIN = 1 << 14
+"""The bytes between two arrays in each of them, at the least."""
+
+
 class Specialized(NamedTuple):
     """A kernel's program for the kinds of some arguments, and the arguments that it takes."""
 
@@ -200,9 +204,10 @@ class PtxProgram(Program):
                 slots.add(own, variable)
             if variable.space not in base:
                 continue
-            at = -(-base[variable.space] // variable.align) * variable.align
-            size = self._bytes(variable)
-            arrays[own] = Array(own, variable.space, at, size, is_passing=True)
+            at = base[variable.space] + APART_WITHIN
+            at, size = -(-at // variable.align) * variable.align, self._bytes(variable)
+            margin = APART_WITHIN // 2
+            arrays[own] = Array(own, variable.space, at, size, margin=margin, is_passing=True)
             variables[name] = own
             locals_[own] = variable
             base[variable.space] = at + size

@@ -157,7 +157,7 @@ class Space:
         if held.has_ended:
             return f"{where}; keep an array as long as its address is in memory"
         if not held.kernel:
-            return f"{where}; a kernel accesses the variables of its own module"
+            return f"{where}; name the variable in the kernel, which is in the same module"
         return f"{where}; pass this array to this launch, too"
 
 
