@@ -248,7 +248,7 @@ def test_a_pointer_leads_to_one_of_few_variables(variables):
     follow = module.get_function("follow")
     if variables == 64:
         follow(1, 1, (out, 8, a))
-        assert module.get_global("held").tolist() == [7, 0]
+        assert module.get_global("held")[0] == 7
     else:
         with pytest.raises(RaisedError, match="of a module; name the variable in the kernel"):
             follow(1, 1, (out, 8, a))
