@@ -154,7 +154,8 @@ class RawBinding(Binding):
             )
         own = self._found.get(found.address)
         if own is None:
-            own = self._add(found, f"{name}_{at}" if parameter.is_array else name)
+            name = f"{name}_{at}" if parameter.is_array else name
+            own = self._add(found, HEAP if found.variable == HEAP else name)
         offset = address - found.address
         factor = min(lowest_bit(offset), MOST_ALIGNED)
         self.pointers[parameter.name, at] = own

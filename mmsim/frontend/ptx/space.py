@@ -171,6 +171,8 @@ def owner_of(array: npt.NDArray[Any]) -> tuple[object, npt.NDArray[Any]]:
     Views have the memory of another array. Of another library's object, it is the last one to which
     a weak reference is possible.
     """
+    if array.base is None:
+        return array, array
     owner: Any = array
     whole = array
     while (base := getattr(owner, "base", None)) is not None and _can_end(base):
