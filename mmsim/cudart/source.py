@@ -81,7 +81,7 @@ class Source:
 
         Raises `UnknownNameError` without it.
         """
-        from mmsim.frontend.ptx.kernel import bytes_of
+        from mmsim.frontend.ptx.slots import bytes_of
 
         held = [one for one in self.module.variables.values() if one.space in ("global", "const")]
         wanted = self.compiled.names.get(name, name)

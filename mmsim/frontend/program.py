@@ -33,6 +33,8 @@ class Program:
 
     listed: tuple[str, str] = ("", "")
     """For `mmsim list`: its machines, and the id of a claim on its time, or ""."""
+    addresses: tuple[str, ...] = ()
+    """The parameters that are addresses of arrays: a launch has no choice."""
 
     def __init__(self, function: types.FunctionType, parsed: ir.Code | Place) -> None:
         functools.update_wrapper(self, function)  # first: it takes over the function's attributes
@@ -63,6 +65,10 @@ class Program:
     def parsed_late(self) -> bool:
         """Return whether a launch parses it: it has no code before."""
         return False
+
+    def worded(self, message: str, value: object) -> str:
+        """The message of an error that the program raises, with its value in the place of {}."""
+        return message.replace("{}", str(value))
 
     def __repr__(self) -> str:
         if self._code is None:

@@ -80,12 +80,45 @@ def _of_kind(kind: str, op: AtomicOp, old: Words, value: Words, compare: Words) 
     return LEAVES[op](*given).view(old.dtype)
 
 
-ON_BITS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
+ON_WORDS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
     "signed_max": partial(_of_kind, "i", "max"),
     "signed_min": partial(_of_kind, "i", "min"),
     "float_add": partial(_of_kind, "f", "add"),
 }
 """Those of PTX on an array of unsigned integers, which it takes as one of other numbers."""
+
+
+def _of_part(op: AtomicOp, old: Words, value: Words, compare: Words) -> Words:
+    """An operation on 4 of the 8 bytes of each word; see `mmsim.ir.nodes.Atomic`."""
+    shift, leaves = compare >> np.uint64(32), ON_WORDS.get(op) or LEAVES[op]
+    given = (one.astype(np.uint32) for one in (old >> shift, value, compare))
+    others = old & ~(np.uint64(0xFFFFFFFF) << shift)
+    left: Words = others | leaves(*given).astype(np.uint64) << shift
+    return left
+
+
+PARTS: dict[AtomicOp, AtomicOp] = {
+    "part_add": "add",
+    "part_max": "max",
+    "part_min": "min",
+    "part_and": "and",
+    "part_or": "or",
+    "part_xor": "xor",
+    "part_exch": "exch",
+    "part_cas": "cas",
+    "part_inc": "inc",
+    "part_dec": "dec",
+    "part_signed_max": "signed_max",
+    "part_signed_min": "signed_min",
+    "part_float_add": "float_add",
+}
+"""The operations on a part of a word, and those that they carry out on it."""
+
+ON_BITS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
+    **ON_WORDS,
+    **{name: partial(_of_part, op) for name, op in PARTS.items()},
+}
+"""Those that take the words of an array of unsigned integers as other numbers, or parts of them."""
 
 OTHERS: dict[AtomicOp, Callable[[Words, Words, Words], Words]] = {
     "greater": lambda old, value, _: np.where(value > old, value, old),

@@ -53,6 +53,19 @@ AtomicOp = Literal[
     "signed_max",
     "signed_min",
     "float_add",
+    "part_add",
+    "part_max",
+    "part_min",
+    "part_and",
+    "part_or",
+    "part_xor",
+    "part_exch",
+    "part_cas",
+    "part_inc",
+    "part_dec",
+    "part_signed_max",
+    "part_signed_min",
+    "part_float_add",
 ]
 BarrierScope = Literal["block", "grid"]
 BarrierOp = Literal["or", "and", "count"]
@@ -70,6 +83,7 @@ ExchangeOp = Literal[
     "sync",
 ]
 Strength = Literal["", "warps", "threads"]
+HeapUse = Literal["", "allocates", "frees", "other"]
 UNNUMBERED = -1
 Scalar = int | float | complex | bool
 """A number of Python's."""
@@ -247,11 +261,14 @@ class MemoryAccess(Numbered):
 
     A `strong` load or store (a term of PTX's memory model) is one by which threads, or only those
     of different warps, wait for each other, as one of an atomic variable: it doesn't race with
-    others, and orders what comes before the store and after the load.
+    others, and orders what comes before the store and after the load. `heap` is the purpose of an
+    access by malloc or free, which only PTX has: to write the size in front of an allocation, to
+    write that it is freed, or another one.
     """
 
     site: int = field(default=UNNUMBERED, compare=False, repr=False)
     strong: Strength = field(default="", repr=False)
+    heap: HeapUse = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +336,9 @@ class Atomic(MemoryAccess):
 
     `compare` is the word for "cas" to compare with, None for the others. The old value is dropped
     if `target` is None. `mmsim.ir.atomics` defines the new word for each `op`. With `part`, it
-    belongs to a store of a part of the word, which may be uninitialized.
+    belongs to a store of a part of the word, which may be uninitialized. An op that begins with
+    "part_" is one of 4 of the 8 bytes of a word: `compare` has in its upper half the number of bits
+    below these, and in its lower half what they are compared with.
     """
 
     target: Target | None

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from mmsim.errors import Place
 from mmsim.ir.dtypes import Integers
-from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope, Strength
+from mmsim.ir.nodes import AtomicOp, BarrierOp, BarrierScope, HeapUse, Strength
 from mmsim.ir.operators import Mask, Value, union, without
 from mmsim.meaning.leniency import Lenient
 from mmsim.model.memory import ArrayInMemory
@@ -49,6 +49,7 @@ class Site:
     part: bool = False
     merged: bool = False
     matrix: bool = False
+    heap: HeapUse = ""
 
     @property
     def orders(self) -> bool:
@@ -58,7 +59,9 @@ class Site:
     @property
     def served_as(self) -> str:
         """The kind of access for a unit's rule: see `Conflict.of_access`."""
-        return "cas" if self.op == "cas" else "ldmatrix" if self.matrix else self.kind
+        if self.op in ("cas", "part_cas"):
+            return "cas"
+        return "ldmatrix" if self.matrix else self.kind
 
 
 @dataclass(slots=True, eq=False)
@@ -162,7 +165,8 @@ class Frame:
     those that wait for the other part of a branch. `lent` are the arrays for loops of one lane, see
     `alone`; `warps` are those of its lanes, see `exchange`, once they exchange. `read` is the
     latest reading of the clock, of all lanes or of each. `texts` are what the launch has written,
-    `line` by lane what a lane is writing.
+    `line` by lane what a lane is writing. `worded` gives the message of an error that the program
+    raises with a value.
     """
 
     lanes: int
@@ -188,6 +192,7 @@ class Frame:
     texts: list[str] = field(default_factory=list)
     line: dict[int, str] = field(default_factory=dict)
     within: tuple[Value, int] = field(init=False)
+    worded: Callable[[str, object], str] = field(init=False)
 
     def __post_init__(self, slots: int) -> None:
         self.variables = [None] * slots

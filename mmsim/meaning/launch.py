@@ -195,6 +195,7 @@ class Launch:
         """
         frame = self.meaning.frame(self.grid, warp)
         frame.changes, frame.lenient, frame.texts = changes, self.lenient, self.texts
+        frame.worded = self.program.worded
         if self.placed:
             frame.offsets = self.offsets
         return frame

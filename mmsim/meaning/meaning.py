@@ -196,9 +196,10 @@ class Meaning(Evaluator):
             width = max(len(targets(access)), 1)
             returns = bool(access.strong)
             made = Site(number, array, "read", place, None, returns, width, access.strong)
-            return replace(made, matrix=isinstance(access, ir.VectorLoad) and access.matrix)
-        width = len(stored(access))
-        return Site(number, array, "write", place, vector=width, strong=access.strong)
+            matrix = isinstance(access, ir.VectorLoad) and access.matrix
+            return replace(made, matrix=matrix, heap=access.heap)
+        width, heap = len(stored(access)), access.heap
+        return Site(number, array, "write", place, vector=width, strong=access.strong, heap=heap)
 
     # Statements
 
@@ -319,7 +320,7 @@ class Meaning(Evaluator):
         def run(frame: Frame, mask: Mask) -> Mask:
             lane = 0 if mask is True else int(np.argmax(mask))
             found = value and np.broadcast_to(value(frame, mask), frame.lanes)[lane]
-            text = message if found is None else message.replace("{}", str(found))
+            text = message if found is None else frame.worded(message, found)
             self._fault(RaisedError, text, statement.place, frame, lane)
 
         return run

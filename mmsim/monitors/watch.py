@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from mmsim.frontend.ptx.heap import HEAP
 from mmsim.meaning.launch import Launch
 from mmsim.monitors.deadlock import DeadlockCheck
+from mmsim.monitors.heapcheck import HeapCheck
 from mmsim.monitors.initcheck import UnwrittenReads
 from mmsim.monitors.lines import Lines
 from mmsim.monitors.listener import Listener
@@ -55,7 +57,8 @@ class Monitors(Listener):
         self.finds_deadlocks = thorough
         independent = launch.schedule == "asynchronous"
         self.warp_syncs = WarpSyncCheck(launch, lines) if independent else None
-        some = (self.concurrent_writes, self.deadlock, self.warp_syncs)
+        self.heap = HeapCheck(launch, lines) if HEAP in launch.arrays else None
+        some = (self.concurrent_writes, self.deadlock, self.warp_syncs, self.heap)
         self._every: list[Listener] = [self.races, self.unwritten, self.updates, self.barriers]
         self._every += [one for one in some if one is not None]
 
@@ -83,7 +86,8 @@ class Monitors(Listener):
             for found in (() if self.warp_syncs is None else self.warp_syncs.findings())
             if not any((found.array, one.where) in named for one in found.accesses)
         ]
-        return (*races, *lost, *unwritten, *self.barriers.findings(), *syncs)
+        heap = () if self.heap is None else self.heap.findings()
+        return (*races, *lost, *unwritten, *heap, *self.barriers.findings(), *syncs)
 
 
 def bytes_watched(launch: Launch) -> int:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, product
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import z3
@@ -89,7 +89,7 @@ class Questions:
         self.names = self._names(self.threads)
         space.given += [fact.truth(space, self.names) for fact in self.facts if not fact.words]
         lowered = launch.lowered
-        values = Values(space, lowered, self.threads, dict(self.extents))
+        values = Values(space, lowered, self.threads, dict(self.extents), self.numbers)
         for local in lowered.code.locals:
             values.extents[local.name] = tuple(values.of(part, {}) for part in local.shape)
         laws = Laws(space)
@@ -164,6 +164,8 @@ class Questions:
             for name, type_ in lowered.numbers.items()
             if is_int(type_)
         }
+        for name in self.launch.program.addresses:  # those of the launch
+            self.numbers[name] = constant(cast(int, self.launch.meaning.numbers[name]))
         known |= self.numbers
         given = {
             name: tuple(space.size(f"{name}.shape[{axis}]", 0) for axis in range(rank))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import z3
@@ -135,8 +135,9 @@ def array_of(name: str) -> str:
 class Values:
     """Evaluates expressions of the lowered form.
 
-    `extents` are the shapes of all arrays. `seen` is called with every index of a register array or
-    a table: (name, index, extents, path, place).
+    `extents` are the shapes of all arrays, `numbers` the whole numbers that the launch gives.
+    `seen` is called with every index of a register array or a table: (name, index, extents, path,
+    place).
     """
 
     def __init__(
@@ -145,9 +146,10 @@ class Values:
         lowered: Lowered,
         threads: Threads,
         extents: dict[str, tuple[Number, ...]],
+        numbers: Mapping[str, Number],
     ) -> None:
         self.space, self.lowered, self.threads = space, lowered, threads
-        self.extents = extents
+        self.extents, self.numbers = extents, numbers
         self.seen: Callable[..., None] = lambda *_: None
         self.path: Truth = z3.BoolVal(True)
         self.loops: frozenset[int] = frozenset()
@@ -228,10 +230,9 @@ class Values:
 
     def parameter(self, name: str) -> Value:
         """A number that the launch gives."""
+        if name in self.numbers:
+            return self.numbers[name]
         type_ = self.lowered.numbers[name]
-        if is_int(type_):
-            least = max(limits(type_)[0], 1 - 2**31)
-            return self.space.size(f"number {name}", least)
         return self.space.symbol(f"number {name}", self.sort(type_), level=LAUNCH).term
 
     def truth(self, value: Value, type_: Type) -> Truth:

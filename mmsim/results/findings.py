@@ -26,6 +26,7 @@ FindingKind = Literal[
     "warp-sync",
     "winner",
     "out-of-range",
+    "freed",
     "deadlock",
     "spin",
     "endless",
@@ -41,7 +42,17 @@ FindingKind = Literal[
 Scope = Literal["interval", "blocks", "round"]
 Language = Literal["python", "numba", "ptx"]
 Action = Literal[
-    "read", "write", "atomic", "barrier", "elsewhere", "end", "waits", "statement", "declaration"
+    "read",
+    "write",
+    "atomic",
+    "barrier",
+    "elsewhere",
+    "end",
+    "waits",
+    "statement",
+    "declaration",
+    "allocates",
+    "frees",
 ]
 
 DOES: dict[Action, str] = {
@@ -54,6 +65,8 @@ DOES: dict[Action, str] = {
     "waits": "waits too",
     "statement": "is here",
     "declaration": "declared",
+    "allocates": "allocated it",
+    "frees": "freed it",
 }
 
 TITLES: dict[FindingKind, str] = {
@@ -66,6 +79,7 @@ TITLES: dict[FindingKind, str] = {
     "warp-sync": "missing {sync}",
     "winner": "result that depends on which write wins",
     "out-of-range": "index out of range",
+    "freed": "use of freed memory",
     "deadlock": "deadlock",
     "spin": "atomic loop that is never left",
     "endless": "no end",
@@ -89,6 +103,7 @@ ADVICE: dict[FindingKind, str] = {
     "warp-sync": "put {sync} between the two: only in the models do lanes run together",
     "winner": "let one thread alone write it",
     "out-of-range": "guard the access with a test, or give the array more elements",
+    "freed": "free it after its last use; where another warp uses it, put {barrier} between",
     "deadlock": "no order of the warps ends this wait: write before you wait, or wait at a barrier",
     "spin": "let the thread that gets the lock do its work and free it inside the loop",
     "endless": "correct the condition that ends the loop, or give a larger max_accesses",
@@ -127,7 +142,8 @@ class FoundAccess:
     """An access or a wait of a thread: its kind, line and time unit.
 
     `kind` is "read" or "write" (the dispatch of its request), "barrier" (it waits there), "waits"
-    (it too goes on reading in a deadlock), "statement" (local work) or "declaration" (of an array).
+    (it too goes on reading in a deadlock), "statement" (local work), "declaration" (of an array),
+    "allocates" or "frees" (memory of the heap).
     "elsewhere" and "end" stand for its last access or wait, at the program's head if there is none.
     `time` is None if the engine doesn't know it; equality ignores it. `position` is threadIdx and
     blockIdx, None in a launch without extents along y and z.
@@ -171,7 +187,8 @@ class Finding(Tabular):
         them. "winner": several threads of one request write different values to one element, and
         the results depend on the value that stays. "capacity": too little shared memory.
         "placement": a layout of another width than the machine's. "conflict": two lanes of a warp
-        want different words of one bank, which only a proof reports. "deadlock": a wait that no
+        want different words of one bank, which only a proof reports. "freed": an access of memory
+        that a kernel allocated and freed. "deadlock": a wait that no
         thread ends. "spin": a wait for a lock that a thread of the same warp holds. The others are
         errors of the program: "out-of-range", "endless", "arithmetic", "unassigned", "type",
         "exception".

@@ -167,8 +167,8 @@ def refused(code):
             "atom.global.cas.b128 has no meaning in the model; use words of 64 bits, or a lock",
         ),
         (
-            "atomicAdd(a, 1); atomicAdd((unsigned long long*)a, 1ull);",
-            "is one of 4 bytes on an array with others of 8; let all atomics on an array be of one",
+            'asm volatile("red.global.nand.b32 [%0], 1;" :: "l"(a));',
+            "red.global.nand.b32 has no meaning in the model; take one of add, min, max, and, or,",
         ),
         (
             "atomicAdd((float*)a, 1.f); ((short*)a)[threadIdx.x] = 1;",

@@ -20,6 +20,7 @@ from mmsim.cudart.host.protocol import Error, LaunchRequest, Request
 from mmsim.cudart.host.served import Served, TooLargeError, error_of
 from mmsim.cudart.host.stacks import described, placed
 from mmsim.errors import LanguageError, LaunchError, MMSimError, Place, RaisedError, RoomError
+from mmsim.frontend.ptx.heap import HEAP
 
 PTX = """
 .version 8.0
@@ -283,9 +284,12 @@ def test_all_modules_share_the_heap(device):
     assert first == PLACED + 16 + 256
     assert other.find(first).variable == ""  # a kernel of the other one has not used it
     start(other, "take", BASE, BASE + 256, threads=1)
+    assert HEAP in other.named  # by this name the checker knows it
     assert words(device, BASE + 256)[0] == 7
     start(other, "put", BASE, threads=1)
     assert device.find(BASE).memory.view(np.int64)[0] == first  # all was free
+    start(other, "given_back", int(first), threads=1)
+    assert list(other.named) == [HEAP]
 
 
 def test_the_host_sets_the_size_of_the_heap_before_it_is_used(device):
@@ -361,14 +365,14 @@ def test_a_null_pointer_that_is_followed(module, device):
 
 def test_a_pointer_in_memory_that_leads_nowhere(module, device):
     device.find(BASE).memory.view(np.int64)[0] = 5
-    with pytest.raises(RaisedError, match="the address 5 lies in no array"):
+    with pytest.raises(RaisedError, match="the address 9 lies in no array"):
         start(module, "follow", BASE, BASE + 256, threads=1)
 
 
 def test_a_pointer_in_memory_that_leads_between_allocations(module, device):
     for address in (BASE + 64, BASE + 250):
         device.find(BASE).memory.view(np.int64)[0] = address
-        with pytest.raises(RaisedError, match=f"the address {address} lies in no array"):
+        with pytest.raises(RaisedError, match=f"the address {address + 4} lies in no array"):
             start(module, "follow", BASE, BASE + 256, threads=1)
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from mmsim.frontend.ptx import expansions, lowering
+from mmsim.frontend.ptx import expansions, lowering, reach
 from mmsim.frontend.ptx.instructions import INSTRUCTIONS
 from tests.kit import ROOT
 
@@ -13,10 +13,10 @@ def test_the_table_has_all_instructions():
     page = (ROOT / "docs/reference/cuda-c.md").read_text("utf-8")
     rows = dict(re.findall(r"^\| ([^|]+) \| (`[^|]+) \|$", page, re.MULTILINE))
     found = {what: set(re.findall(r"`(\w+)`", names)) for what, names in rows.items()}
-    others = expansions.EXPANSIONS.keys() - lowering.MEMORY - INSTRUCTIONS.keys()
+    others = expansions.EXPANSIONS.keys() - reach.MEMORY - INSTRUCTIONS.keys()
     assert found == {
         "compute; free": INSTRUCTIONS.keys(),
-        "access memory": lowering.MEMORY,
+        "access memory": reach.MEMORY,
         "address; free": {"cvta", "isspacep"},
         "jump": JUMPS,
         "of a warp or of a block": lowering.TOGETHER.keys(),

@@ -1,4 +1,4 @@
-"""`malloc` and `free` in kernels: where allocations lie, and mistakes with them.
+"""`malloc` and `free` in kernels: where allocations lie, and how they are freed.
 
 `ptx/heap.ptx` is what NVRTC made of `ptx/heap.cu`.
 """
@@ -69,9 +69,19 @@ def test_the_heap_begins_anew_when_all_is_free(engine):
 
 
 def test_memory_that_is_freed_twice():
-    with pytest.raises(RaisedError, match="free\\(\\) gets an address that malloc") as found:
+    with pytest.raises(
+        RaisedError, match=r"gets memory that was freed before, in line 31"
+    ) as found:
         ran("twice", np.zeros(1, np.int32), threads=1)
     assert found.value.place.line == 32
+
+
+def test_memory_that_malloc_did_not_give_is_not_freed():
+    held = np.array([0])
+    module = mm.RawModule(code=PTX)
+    module.get_function("put")(1, 1, (held,))
+    with pytest.raises(RaisedError, match=r"free\(\) gets an address that malloc\(\) did not give"):
+        module.get_function("take")(1, 1, (held + 8, np.zeros(1, np.int32)))
 
 
 def test_an_access_of_the_heap_is_one_of_the_line_that_calls():
@@ -89,3 +99,13 @@ def test_the_checker_takes_the_order_of_allocations():
 def test_a_module_without_allocations_has_no_heap():
     module = read((HERE / "clocks.ptx").read_text("utf-8"))
     assert with_heap(module) is module
+
+
+def test_memory_of_the_heap_stays_for_later_launches():
+    module = mm.RawModule(code=PTX)
+    held, found = np.zeros(1, np.int64), np.zeros(1, np.int32)
+    for _ in range(2):
+        module.get_function("put")(1, 1, (held,))
+        module.get_function("take")(1, 1, (held, found))
+        assert found == 7
+        found[:] = 0

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import mmap
 import os
-from bisect import bisect_right
 from collections.abc import Iterator
 
 import numpy as np
 
 from mmsim.errors import MMSimError
+from mmsim.frontend.ptx.arrays import WIDEST
 from mmsim.frontend.ptx.heap import HEAP_BYTES
-from mmsim.frontend.ptx.kernel import WIDEST
 from mmsim.frontend.ptx.raw import Allocation, Calls
+from mmsim.frontend.ptx.space import ALIGNMENT, Extents
 
 BASE = 64 << 40
 """The address of the first byte; that of `runtime.cpp`."""
@@ -20,7 +20,6 @@ SIZE = 2 << 40
 """Bytes of addresses; only what is written takes memory."""
 PLACED = BASE + (1 << 40) - (1 << 38)
 """The first address of the memory that no request asks for; that of `runtime.cpp`."""
-ALIGNMENT = 256
 
 
 class DeviceMemory:
@@ -34,8 +33,7 @@ class DeviceMemory:
         self.file = os.memfd_create("mmsim")
         os.ftruncate(self.file, SIZE)
         self._bytes = np.frombuffer(mmap.mmap(self.file, SIZE), np.uint8)
-        self._allocations: dict[int, Allocation] = {}
-        self._addresses: list[int] = []
+        self._allocations: Extents[Allocation] = Extents()
         self._next = PLACED
         self.heap_bytes = HEAP_BYTES
         self.heap: dict[str, Allocation] = {}
@@ -45,8 +43,7 @@ class DeviceMemory:
         """Add an allocation that `calls` of the host make, behind all earlier ones of its kind."""
         end = address - BASE + -(-size // WIDEST) * WIDEST
         memory = self._bytes[address - BASE : end]
-        self._allocations[address] = Allocation(address, size, memory, calls=calls)
-        self._addresses.insert(bisect_right(self._addresses, address), address)
+        self._allocations.add(Allocation(address, size, memory, calls=calls))
 
     def place(self, variable: str, size: int) -> Allocation:
         """Make an allocation for a variable that the host doesn't know."""
@@ -71,21 +68,11 @@ class DeviceMemory:
 
     def find(self, address: int) -> Allocation | None:
         """The allocation in which an address lies, or at whose end."""
-        place = bisect_right(self._addresses, address)
-        if not place:
-            return None
-        found = self._allocations[self._addresses[place - 1]]
-        return found if address <= found.address + found.size else None
+        return self._allocations.find(address)
 
     def nearest(self, address: int) -> Allocation | None:
         """The allocation that is nearest to an address; None if no memory is there."""
-        place = bisect_right(self._addresses, address)
-        near = [self._allocations[one] for one in self._addresses[max(place - 1, 0) : place + 1]]
-        if not BASE <= address < BASE + SIZE or not near:
-            return None
-        return min(
-            near, key=lambda one: max(one.address - address, address - one.address - one.size)
-        )
+        return self._allocations.nearest(address) if BASE <= address < BASE + SIZE else None
 
     def close(self) -> None:
         """Give the file back; the memory lives as long as an array is in it."""

@@ -17,12 +17,14 @@ from mmsim.cudart.host.fatbin import WITHOUT, ptx_of, split
 from mmsim.cudart.host.stacks import HEADERS, described, near
 from mmsim.cudart.source import Source
 from mmsim.errors import MMSimError
+from mmsim.frontend.ptx.binding import size_of
 from mmsim.frontend.ptx.flat import codes_of, with_codes
 from mmsim.frontend.ptx.heap import HEAP, STATE, with_heap
-from mmsim.frontend.ptx.kernel import PtxProgram, bytes_of, size_of
+from mmsim.frontend.ptx.kernel import PtxProgram
 from mmsim.frontend.ptx.linking import linked
 from mmsim.frontend.ptx.module import Function, Module
 from mmsim.frontend.ptx.raw import Allocation, binder
+from mmsim.frontend.ptx.slots import bytes_of
 
 
 class LoadedModule:
@@ -109,10 +111,8 @@ class LoadedModule:
         """
         own = {*self._addresses.values()}
         for one in self._memory.live():
-            if not one.variable or one.address in own:
+            if not one.variable or one.address in own or one.variable == HEAP:
                 yield one
-            elif one.variable == HEAP:
-                yield one._replace(variable="")
 
     def _seen(self, found: Allocation) -> Allocation:
         """An allocation; one with a variable of another module is only memory."""

@@ -10,6 +10,7 @@ from itertools import groupby
 from pathlib import Path
 
 from mmsim.frontend.ptx.raw import Allocation, Calls
+from mmsim.frontend.ptx.space import beside
 
 HEADERS = ("/include/", "/cccl/")
 """Parts of the names of folders with headers that aren't the program's own."""
@@ -36,13 +37,8 @@ def within(calls: Calls) -> str:
 
 def placed(address: int, nearest: Allocation) -> str:
     """The place of an address in or beside the allocation that is nearest to it."""
-    inside, behind = address - nearest.address, address - nearest.address - nearest.size
     what = described(nearest) if nearest.variable else f"an allocation of {described(nearest)}"
-    if inside < 0:
-        return f"{-inside} bytes before {what}"
-    if behind >= 0:
-        return f"{behind} bytes past the end of {what}"
-    return f"byte {inside} of {what}" if inside else f"the beginning of {what}"
+    return beside(address, nearest, what)
 
 
 def lines_of(calls: Calls) -> list[str]:

@@ -67,7 +67,8 @@ def _checked(launch: Launch, progress: Progress) -> Run:
     from mmsim.monitors.watch import Monitors  # a run without a check loads none
 
     monitors = Monitors(launch)
-    if launch.grid.threads == 1 and not monitors.unwritten.arrays:  # it meets no other thread
+    is_alone = launch.grid.threads == 1 and monitors.heap is None  # it meets no other thread
+    if is_alone and not monitors.unwritten.arrays:
         return replace(_run(launch, progress, None), findings=())
     return _interpreted(launch, progress, monitors=monitors)
 

@@ -152,7 +152,7 @@ class Recorder(Listener):
         """The facts of a dispatch, with the number of its site, perhaps a new one."""
         site, place = access.site, access.site.place
         about = (place.function, place.line, site.array, site.kind, site.vector)
-        of_text = (*about, site.op == "cas", site.matrix)
+        of_text = (*about, site.served_as == "cas", site.matrix)
         warp, threads = access.of_lane(access.warps, 0), access.threads[:: site.vector].tolist()
         assert access.values is not None
         return Asked(

@@ -12,6 +12,7 @@ from mmsim.errors import Place
 from mmsim.frontend.ptx import warp
 from mmsim.frontend.ptx.addresses import Addresses, Sum
 from mmsim.frontend.ptx.arrays import (
+    ATOMICS,
     Array,
     Use,
     cast,
@@ -265,30 +266,37 @@ class Accesses:
                 yield from self.lowering.assign(one.operands[0], ir.Const(0), place)
             return
         use = use_of(one)
-        if use.size != array.dtype.itemsize or use.count > 1 or use.op == "?":
-            raise refused(
-                one,
-                f"is one of {use.bytes} bytes on an array with others of {array.dtype.itemsize}",
-                place,
-                "let all atomics on an array be of one size",
-            )
-        index, check = self.index(address, use.bytes, place)
-        yield from check
+        if use.count > 1 or use.op == "?":
+            advice = f"take one of {', '.join(ATOMICS)}"
+            raise refused(one, "has no meaning in the model", place, advice)
         target, rest = None, one.operands
         if one.name[0] == "atom":
             target, *more = one.operands
             rest = tuple(more)
-        values = self.words_of(rest[1:], use, array, place)
-        compare = values[0] if use.op == "cas" else None
         used = (
             isinstance(target, Register)
             and target.name != "_"
             and self.lowering.is_read(target.name)
         )
         name = self.lowering.temporary() if used else None
-        op = operation(use, array.dtype)
-        yield ir.Atomic(name, op, array.name, (index,), compare, values[-1], place)
+        held, size = np.dtype(f"u{use.size}"), array.dtype.itemsize
+        if use.size == size:
+            held = array.dtype
+        index, shift, check = self.part(address, use.bytes, size, place)
+        yield from check
+        values = self.words_of(rest[1:], use, replace(array, dtype=held), place)
+        op, compare = operation(use, held), values[0] if use.op == "cas" else None
+        value = values[-1]
+        if use.size < size:
+            op = f"part_{op}"  # type: ignore[assignment]  # one of these
+            above = ir.Binary("<<", shift, ir.Const(8 * use.size), place)
+            both = above if compare is None else ir.Binary("|", above, compare, place)
+            value, compare = cast(array.dtype.name, value, place), cast("uint64", both, place)
+        yield ir.Atomic(name, op, array.name, (index,), compare, value, place)
         if name is not None:
             assert isinstance(target, Register)
-            value = self._read(use, [ir.Var(name, place)], array.dtype, target.name, place)
+            word: ir.Expr = ir.Var(name, place)
+            if use.size < size:
+                word = cast(held.name, ir.Binary(">>", word, shift, place), place)
+            value = self._read(use, [word], held, target.name, place)
             yield from self.lowering.assign(target, value, place)

@@ -7,9 +7,9 @@ element.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 
@@ -19,8 +19,14 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
 
 SPACES = ("global", "shared", "local", "const", "param")
+PASSING = ("shared", "local")
+"""The spaces whose memory ends with the launch."""
 WIDTHS = {"v2": 2, "v4": 4, "v8": 8}
 BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
+WIDEST = 16
+"""The bytes of the widest access."""
+APART = 1 << 40
+"""The bytes between the first addresses of two arrays of global memory, where any will do."""
 ORDERING = ("min", "max", "inc", "dec")
 """The atomics that depend on the sign."""
 
@@ -46,7 +52,11 @@ class Use:
 
 @dataclass
 class Array:
-    """An array of a kernel. `base` is the number of its first byte, `size` that of its bytes."""
+    """An array of a kernel. `base` is the number of its first byte, `size` that of its bytes.
+
+    The `margin` is the number of bytes in front of it, and of those behind it, in which no other
+    array lies.
+    """
 
     name: str
     space: str
@@ -54,6 +64,9 @@ class Array:
     size: int
     own: Type | None = None
     """The type of the argument's elements."""
+    margin: int = 0
+    is_passing: bool = False
+    """True if its memory ends with the launch."""
     uses: set[Use] = field(default_factory=set)
     dtype: Type = field(default_factory=lambda: np.dtype(np.uint8))
     is_indexed: bool = False
@@ -62,8 +75,8 @@ class Array:
     def settle(self) -> None:
         """Choose the type of the elements by the accesses.
 
-        Atomics access whole elements. So other accesses may take a part of one. Atomics of several
-        types leave words without a sign (see `operation`).
+        The largest atomics access whole elements. So other accesses may take a part of one. Atomics
+        of several types, or of several sizes, leave words without a sign (see `operation`).
         """
         sizes = {use.size for use in self.uses}
         size = min(sizes, default=1 if self.own is None else self.own.itemsize)
@@ -74,7 +87,8 @@ class Array:
         wanted = {
             KINDS[use.type[0]] for use in computing if use.op in ORDERING or use.type[0] == "f"
         }
-        if len(wanted) > 1 or (wanted == {"f"} and any(use.type[0] != "f" for use in computing)):
+        several = len(wanted) > 1 or len({use.size for use in self.uses if use.op}) > 1
+        if several or (wanted == {"f"} and any(use.type[0] != "f" for use in computing)):
             self.dtype = np.dtype(f"u{size}")
         elif wanted:
             self.dtype = np.dtype(f"{wanted.pop()}{size}")
@@ -101,16 +115,6 @@ def operation(use: Use, held: Type) -> ir.AtomicOp:
     if use.op == "add" and use.type[0] == "f" and held.kind != "f":
         name = "float_add"
     return name  # type: ignore[return-value]  # one of these
-
-
-def beginnings(arrays: Sequence[Array]) -> list[int]:
-    """The least address that counts as one of each array.
-
-    The arrays are in the order of their addresses. An address between two of them is one of the
-    nearest.
-    """
-    between = [(one.base + one.size + other.base + 1) // 2 for one, other in pairwise(arrays)]
-    return [one.base for one in arrays[:1]] + between
 
 
 KINDS = {"b": "u", "u": "u", "s": "i", "f": "f"}
@@ -154,6 +158,11 @@ def strength(one: Instruction) -> ir.Strength:
     if "volatile" in one.name:
         return "warps" if space_of(one) == "shared" else "threads"
     return ""
+
+
+def purpose(one: Instruction) -> ir.HeapUse:
+    """The purpose of an access by malloc or free."""
+    return next((word for word in get_args(ir.HeapUse) if word in one.name), "")
 
 
 def address_in(one: Instruction) -> Address:

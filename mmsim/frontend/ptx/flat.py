@@ -13,7 +13,7 @@ from warnings import warn_explicit
 from mmsim.errors import LanguageError, Place
 from mmsim.frontend.ptx.expansions import expanded, is_expanded
 from mmsim.frontend.ptx.grids import with_grid_barriers
-from mmsim.frontend.ptx.heap import is_of_heap
+from mmsim.frontend.ptx.heap import called, is_of_heap
 from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.missing import missing, missing_word, refuse_cluster
 from mmsim.frontend.ptx.module import (
@@ -239,7 +239,8 @@ class _Inliner:
             yield replace(one, name=("bra",), operands=target, guard=turned)
         body = self.body(function, prefix, inner, (*chain, callee.name))
         if is_of_heap(function):  # its accesses are those of the call
-            body = (replace(x, where=one.where) if isinstance(x, Instruction) else x for x in body)
+            at, line = one.where, self.place_of(one.where).line
+            body = (called(x, at, line) if isinstance(x, Instruction) else x for x in body)
         yield from body
         if one.guard is not None:
             yield Label(skipped)

@@ -2,9 +2,9 @@
 
 An allocation lies behind the one before, in the order in which the atomics of `malloc` take effect,
 and begins at a multiple of 16 bytes. `malloc` gives 0 for 0 bytes, and where the heap has no room
-left. 16 bytes in front of an allocation hold its size and whether it is freed. To free memory
-twice, or memory that `malloc` didn't give, is an error. The heap begins anew when all of it is
-free.
+left. 16 bytes in front of an allocation hold its size and whether it is freed, and the lines that
+allocated and freed it. To free memory twice, or memory that `malloc` didn't give, is an error. The
+heap begins anew when all of it is free.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from mmsim.frontend.ptx.module import Function, Module
+from mmsim.frontend.ptx.module import Function, Immediate, Instruction, Module, Where
 
 HEAP, STATE = "device_heap", "device_heap_state"
 """The variables of the heap: its bytes; where the free ones begin, and how many are allocated."""
@@ -30,7 +30,7 @@ TEXT = """
 .func (.param .b64 func_retval0) malloc(.param .b64 malloc_param_0)
 {{
     .reg .pred %p<3>;
-    .reg .b64 %rd<12>;
+    .reg .b64 %rd<14>;
     ld.param.u64 %rd1, [malloc_param_0];
     mov.u64 %rd9, 0;
     sub.s64 %rd2, %rd1, 1; // of 0 bytes, the largest number
@@ -47,8 +47,11 @@ TEXT = """
     @%p2 bra $L_full;
     mov.u64 %rd8, device_heap;
     add.s64 %rd8, %rd8, %rd6;
-    st.global.u64 [%rd8], %rd1;
-    st.global.u64 [%rd8+8], {live};
+    mov.line.u64 %rd12, 0;
+    shl.b64 %rd12, %rd12, {size_bits};
+    or.b64 %rd12, %rd12, %rd1;
+    st.global.allocates.u64 [%rd8], %rd12;
+    st.global.other.u64 [%rd8+8], {live};
     cvta.global.u64 %rd8, %rd8;
     add.s64 %rd9, %rd8, 16;
     bra $L_end;
@@ -62,17 +65,26 @@ $L_end:
 
 .func free(.param .b64 free_param_0)
 {{
-    .reg .pred %p<4>;
-    .reg .b64 %rd<7>;
+    .reg .pred %p<5>;
+    .reg .b64 %rd<10>;
     ld.param.u64 %rd1, [free_param_0];
     setp.eq.s64 %p1, %rd1, 0;
     @%p1 bra $L_end;
-    ld.u64 %rd2, [%rd1+-8];
+    ld.other.u64 %rd2, [%rd1+-8];
     setp.eq.s64 %p2, %rd2, {live};
     @%p2 bra $L_live;
+    and.b64 %rd7, %rd2, {half};
+    setp.eq.s64 %p4, %rd7, {freed};
+    @%p4 bra $L_freed;
     trap.free;
+$L_freed:
+    shr.u64 %rd8, %rd2, 32;
+    trap.freed %rd8;
 $L_live:
-    st.u64 [%rd1+-8], {freed};
+    mov.line.u64 %rd9, 0;
+    shl.b64 %rd9, %rd9, 32;
+    or.b64 %rd9, %rd9, {freed};
+    st.frees.u64 [%rd1+-8], %rd9;
     atom.global.add.u64 %rd3, [device_heap_state], -1;
     and.b64 %rd4, %rd3, 16777215;
     setp.ne.s64 %p3, %rd4, 1;
@@ -83,8 +95,16 @@ $L_end:
     ret;
 }}
 """
-LIVE, FREED = 0x6C6C6F6361746564, 0x6465657266207369
-"""The words in front of an allocation, and of one that is freed."""
+LIVE, FREED = 0x6C6C6F6361746564, 0x65657266
+"""The word in front of an allocation, and the lower half of it after it is freed.
+
+The upper half is then the line that freed it.
+"""
+HALF = (1 << 32) - 1
+SIZE_BITS = 40
+"""The bits of the size in the word in front of this one; the line of `malloc` is above them."""
+HEADER = 16
+"""The bytes in front of an allocation."""
 
 
 def with_heap(module: Module, size: int = HEAP_BYTES) -> Module:
@@ -102,12 +122,20 @@ def is_of_heap(function: Function) -> bool:
     return function.name in FUNCTIONS and function.where == _heap().functions[function.name].where
 
 
+def called(one: Instruction, where: Where, line: int) -> Instruction:
+    """An instruction of these functions as one of a line that calls them."""
+    if one.name[:2] == ("mov", "line"):
+        name = tuple(word for word in one.name if word != "line")
+        one = replace(one, name=name, operands=(one.operands[0], Immediate(line)))
+    return replace(one, where=where)
+
+
 @cache
 def _heap(size: int = HEAP_BYTES) -> Module:
     """The functions and variables of the heap."""
     from mmsim.frontend.ptx.text import read  # loads the parser
 
-    return read(TEXT.format(bytes=size, live=LIVE, freed=FREED))
+    return read(TEXT.format(bytes=size, live=LIVE, freed=FREED, half=HALF, size_bits=SIZE_BITS))
 
 
 def _is_declared(module: Module, name: str) -> bool:

@@ -6,7 +6,8 @@ Every register is a variable. Branches and labels give basic blocks, and these l
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Protocol
 
 from mmsim.errors import LanguageError, Place
@@ -17,10 +18,9 @@ from mmsim.frontend.ptx.arrays import (
     BYTES,
     Array,
     address_in,
-    beginnings,
     cast,
+    purpose,
     refused,
-    space_of,
     unpacked,
     use_of,
 )
@@ -47,6 +47,7 @@ from mmsim.frontend.ptx.pointers import (
     results_and_sources,
 )
 from mmsim.frontend.ptx.products import multiplied
+from mmsim.frontend.ptx.reach import Reach, is_access
 from mmsim.frontend.ptx.unassigned import unassigned
 from mmsim.ir import nodes as ir
 from mmsim.ir.splitting import reducible
@@ -64,7 +65,8 @@ WITHOUT_EFFECT = frozenset(
 STOPS: Mapping[tuple[str, ...], str] = {
     (): "RuntimeError: the kernel stops with a trap",
     ("assertion",): "AssertionError: an assertion of the kernel fails",
-    ("free",): "RuntimeError: free() gets an address that malloc() did not give, or freed memory",
+    ("free",): "RuntimeError: free() gets an address that malloc() did not give",
+    ("freed",): "RuntimeError: free() gets memory that was freed before, in line {}",
     ("call",): "RuntimeError: the kernel calls a function at an address that is that of none",
 }
 """The error of each instruction that stops a kernel, by its suffixes."""
@@ -73,7 +75,12 @@ CARRY = "carry_of_additions"
 KNOWN = "use numbers of 8, 16, 32 or 64 bits, or vectors of them"
 TOGETHER: Mapping[str, warp.Statements] = {**warp.STATEMENTS, "mma": multiplied}
 """The instructions that threads carry out together, by their names."""
-MEMORY = frozenset(["ld", "ldu", "st", "atom", "red"])
+NOWHERE = "ValueError: the address {} lies in no array"
+"""The error of an access to a place where no array is."""
+
+
+Access = Callable[[Instruction, Array, Sum, Place], Iterator[ir.Stmt]]
+"""The statements of an access of an array at an address."""
 
 
 class Slots(Protocol):
@@ -98,6 +105,9 @@ class Slots(Protocol):
     def number(self, parameter: str, at: int, type_: str) -> ir.Expr | None:
         """The number that is there; None without one of this type."""
 
+    def address(self, array: Array) -> ir.Expr:
+        """The address of an array, by which several launches know it."""
+
 
 class Lowering:
     """Lowers one kernel, which begins at `where`.
@@ -105,7 +115,8 @@ class Lowering:
     `parameters` gives the arrays and the numbers of its arguments.
 
     `arrays` are the arrays by name; `variables` gives the array of each variable of the module.
-    `goes_anywhere` is True if the kernel accesses addresses that come from no argument.
+    The launch gives the addresses of arrays if they may be in memory before or after it. Else any
+    numbers will do, and the text has them.
     """
 
     def __init__(
@@ -123,25 +134,25 @@ class Lowering:
         self.parameters = parameters
         self.places = places
         self.instructions = [one for one in flat.body if isinstance(one, Instruction)]
-        self.pointers = Pointers(self.instructions, variables, self._seed, self._factor)
-        self.stored = self._pointers_in_memory()
+        passing = [one.name for one in arrays.values() if one.is_passing]
+        self.pointers = Pointers(self.instructions, variables, self._seed, self._factor, passing)
+        self.reach = Reach(self.instructions, arrays, self.pointers, parameters.is_raw)
         self.temporaries = 0
         self.place = places.of(where)
-        self.goes_anywhere = False
         self.taken = {*arrays, *parameters.names(), CARRY}
         self.names = {name: self._free(re.sub(r"\W", "", name)) for name in flat.registers}
         self._find_definitions()
         self.addresses = Addresses(self.defined, self.pointers, self.names)
         self.accesses = Accesses(self, self.addresses)
         for one in self.instructions:
-            if one.name[0] in MEMORY and space_of(one) != "param":
+            if is_access(one):
                 if one.name[-1].lstrip("bsuf") not in BYTES:
                     place = places.of(one.where)
                     raise refused(one, "accesses memory by an unknown type", place, KNOWN)
                 address = address_in(one)
                 alone = address.base is not None and self.pointers.kind(address.base)
                 is_known = alone and alone.is_offset and not self.addresses.sum_of(address).terms
-                for array in self.candidates(one):
+                for array in self.reach.candidates(one):
                     array.uses.add(use_of(one))
                     array.is_indexed |= array.space == "local" and not is_known
         for array in arrays.values():
@@ -152,18 +163,6 @@ class Lowering:
             return None
         found = self.parameters.array(*_place_of(one))
         return NUMBER if found is None else offset_in(found.name)
-
-    def _pointers_in_memory(self) -> frozenset[str]:
-        """The arrays to which pointers in memory may lead, since the kernel stores such."""
-        values = [
-            source
-            for one in self.instructions
-            if one.name[0] in ("st", "atom", "red")
-            for source in results_and_sources(one)[1]
-            if not isinstance(source, Address)
-        ]
-        kinds = (self.pointers.kind(value) or NUMBER for value in values)
-        return frozenset().union(*(kind.arrays for kind in kinds))
 
     def _factor(self, one: Instruction) -> int:
         """A power of two that divides the offset that a load of a parameter gives."""
@@ -261,7 +260,8 @@ class Lowering:
             return (first if len(labels) > 1 else labels[0],)
         if kind == "trap":
             name = f"trap_{len(blocks)}"
-            stop = ir.Return(place, STOPS[one.name[1:]])
+            given = [self.operand(part, "u64", place) for part in one.operands]
+            stop = ir.Return(place, STOPS[one.name[1:]], *given)
             blocks[name] = BasicBlock((stop,), (), place)
             return (name,)
         return ()
@@ -340,14 +340,16 @@ class Lowering:
                     "only addresses of variables have one",
                 )
             array = self.arrays[self.variables[operand.name]]
-            return ir.Const(operand.offset + (0 if offset else array.base))
+            if offset or self._is_const(array):
+                return ir.Const(operand.offset + (0 if offset else array.base))
+            return ir.Binary("+", self.address_of(array), ir.Const(operand.offset), place)
         assert isinstance(operand, Register), operand
         if special := warp.SPECIAL.get(operand.name):
             return special(place)
         own: ir.Expr = ir.Var(self.name_of(operand.name), place)
         kind = self.pointers.kinds.get(operand.name, NUMBER)
         if kind.is_offset and not offset:
-            base = ir.Const(self.arrays[kind.array].base)
+            base = self.address_of(self.arrays[kind.array])
             own = cast(self.held(operand.name), ir.Binary("+", own, base, place), place)
         return ir.Unary("not", own, place) if operand.negated else own
 
@@ -452,7 +454,7 @@ class Lowering:
             if value is None:
                 raise refused(one, "reads a part of a parameter that no argument gives", place)
             if array is not None and not self.pointers.kinds.get(target.name, NUMBER).is_offset:
-                value = ir.Binary("+", value, ir.Const(array.base), place)
+                value = ir.Binary("+", value, self.address_of(array), place)
             held = self.held(target.name)
             yield from self.assign(target, cast(held, value, place), place)
 
@@ -470,34 +472,26 @@ class Lowering:
 
     # Memory
 
-    def candidates(self, one: Instruction) -> list[Array]:
-        """The arrays that an access may be in."""
-        base, space = address_in(one).base, space_of(one)
-        kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
-        names = set(kind.arrays)
-        if kind.is_loaded or not names:
-            self.goes_anywhere |= kind.is_loaded and space in ("generic", "global")
-            known = self.arrays.keys() if self.parameters.is_raw else self.stored
-            names |= known or self.arrays.keys()
-        found = [self.arrays[name] for name in names]
-        fits = ("global",) if space == "const" else (space,)
-        if space != "generic":
-            found = [one for one in found if one.space in fits or one.space == space]
-        reached = self.stored | kind.arrays if one.name[0] not in ("atom", "red") else ()
-        found = [array for array in found if array.space != "local" or array.name in reached]
-        return sorted(found, key=lambda array: array.base)
+    def _is_const(self, array: Array) -> bool:
+        """Return whether the text has the address of an array."""
+        return self.parameters.is_raw or not self.reach.is_lasting or array.is_passing
 
-    def over_arrays(self, one: Instruction, place: Place, access: object) -> Iterator[ir.Stmt]:
+    def address_of(self, array: Array) -> ir.Expr:
+        """The address of an array."""
+        return ir.Const(array.base) if self._is_const(array) else self.parameters.address(array)
+
+    def over_arrays(self, one: Instruction, place: Place, access: Access) -> Iterator[ir.Stmt]:
         """An access to one of several arrays: where its address lies decides."""
-        arrays = self.candidates(one)
+
+        def of(array: Array, address: Sum) -> Iterator[ir.Stmt]:
+            for found in access(one, array, address, place):
+                if isinstance(found, ir.Load | ir.Store | ir.VectorLoad | ir.VectorStore):
+                    found = replace(found, heap=purpose(one))
+                yield found
+
+        arrays = self.reach.candidates(one)
         address = address_in(one)
-        if not arrays and self.parameters.is_raw:
-            yield ir.Return(place, "ValueError: the address of an access lies in no array")
-            for name in results_and_sources(one)[0]:  # later instructions read it
-                zero = cast(self.held(name), ir.Const(0), place)
-                yield ir.Assign(self.name_of(name), zero, place)
-            return
-        if not arrays:
+        if not arrays and not self.parameters.is_raw:
             raise refused(
                 one,
                 "has an address that comes from no argument and from no variable",
@@ -505,33 +499,38 @@ class Lowering:
                 "give the array as an argument",
             )
         base = address.base
-        kind = NUMBER if base is None else self.pointers.kind(base) or NUMBER
+        kind = self.reach.kind(one)
         if kind.is_offset:
-            yield from access(one, arrays[0], self.addresses.sum_of(address), place)  # type: ignore[operator]
+            yield from of(arrays[0], self.addresses.sum_of(address))
+            return
+        arrays = [array for array in arrays if array.size]
+        if not arrays:
+            yield ir.Return(place, "ValueError: the address of an access lies in no array")
+            for name in results_and_sources(one)[0]:  # later instructions read it
+                zero = cast(self.held(name), ir.Const(0), place)
+                yield ir.Assign(self.name_of(name), zero, place)
             return
         assert isinstance(base, Register)
         number = self.operand(base, "b64", place)
+        if address.offset:
+            number = ir.Binary("+", number, ir.Const(address.offset), place)
+        is_exact = self.parameters.is_raw or self.reach.is_anywhere(kind)
         chosen: ir.Block = ()
-        is_free = kind.is_loaded or not kind.arrays
-        nowhere = (ir.Return(place, "ValueError: the address {} lies in no array", number),)
-        if is_free:
-            chosen = nowhere
-        for array, begin in zip(arrays, beginnings(arrays), strict=True):  # from the lowest one on
+        if is_exact or kind.is_loaded or self.reach.is_lasting:
+            chosen = (ir.Return(place, NOWHERE, number),)
+        for array in arrays:
             offset = self.temporary()
-            own: ir.Expr = ir.Binary("-", number, ir.Const(array.base), place)
-            block = (
-                ir.Assign(offset, cast("int64", own, place), place),
-                *access(one, array, Sum(address.offset, {offset: 1}), place),  # type: ignore[operator]
-            )
-            if is_free and self.parameters.is_raw:
-                test = ir.Compare("<", ir.Var(offset, place), ir.Const(array.size), place)
-                block = (block[0], ir.If(test, block[1:], nowhere, place))
-                begin = array.base
+            own = cast("int64", ir.Binary("-", number, self.address_of(array), place), place)
+            block: ir.Block = (*of(array, Sum(0, {offset: 1})),)
             if chosen:
-                test = ir.Compare(">=", number, ir.Const(begin), place)
-                chosen = (ir.If(test, block, chosen, place),)
-            else:
-                chosen = block
+                margin, within = 0 if is_exact else array.margin, ir.Var(offset, place)
+                test = ir.Logic(
+                    "and",
+                    ir.Compare(">=", within, ir.Const(-margin), place),
+                    ir.Compare("<", within, ir.Const(array.size + margin), place),
+                )
+                block = (ir.If(test, block, chosen, place),)
+            chosen = (ir.Assign(offset, own, place), *block)
         yield from chosen
 
     def is_read(self, register: str) -> bool:

@@ -10,11 +10,12 @@ So the index of most accesses needs no address.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 
+from mmsim.frontend.ptx.arrays import PASSING, address_in, space_of
 from mmsim.frontend.ptx.body import SPECIAL
 from mmsim.frontend.ptx.module import (
     Address,
@@ -44,12 +45,14 @@ class Kind:
     """The content of a register: a number, or (`is_offset`) an offset in the only one of `arrays`.
 
     A number may be an address in any of `arrays`. With `is_loaded`, it was read in memory and may
-    be an address in any array at all.
+    be any address that the kernel stores. With `is_lasting`, this memory was there before the
+    launch, and it may be an address in any array at all.
     """
 
     arrays: frozenset[str] = frozenset()
     is_offset: bool = False
     is_loaded: bool = False
+    is_lasting: bool = False
 
     @property
     def array(self) -> str:
@@ -61,7 +64,6 @@ class Kind:
 FIRST_ADDRESS = 1 << 12
 """No array begins below it."""
 NUMBER = Kind()
-LOADED = Kind(is_loaded=True)
 READING = ("ld", "ldu", "atom")
 """The instructions whose result was in memory."""
 
@@ -75,8 +77,16 @@ def joined(first: Kind | None, second: Kind | None) -> Kind | None:
     """The kind of a register that holds either; None for what isn't known yet."""
     if first is None or second is None or first == second:
         return second if first is None else first
-    is_loaded = first.is_loaded or second.is_loaded
-    return Kind(first.arrays | second.arrays, is_loaded=is_loaded)
+    return any_of(first, second)
+
+
+def any_of(*kinds: Kind) -> Kind:
+    """The kind of a number that may be an address wherever those of some kinds may."""
+    return Kind(
+        frozenset().union(*(kind.arrays for kind in kinds)),
+        is_loaded=any(kind.is_loaded for kind in kinds),
+        is_lasting=any(kind.is_lasting for kind in kinds),
+    )
 
 
 class Pointers:
@@ -84,7 +94,8 @@ class Pointers:
 
     `seeds` gives the kinds of the results that this class can't know: those of loads of
     parameters, by the instruction; None for other instructions. `factor` gives a power of two that
-    divides the offset of such a result, 0 for 0.
+    divides the offset of such a result, 0 for 0. `passing` are the arrays in memory that ends with
+    the launch.
     """
 
     def __init__(
@@ -93,9 +104,11 @@ class Pointers:
         variables: Mapping[str, str],
         seed: Callable[[Instruction], Kind | None],
         factor: Callable[[Instruction], int] = lambda one: 0,
+        passing: Collection[str] = (),
     ) -> None:
         self._body = list(body)
         self._variables = variables
+        self._passing = frozenset(passing)
         self._seed = seed
         self.offset_factor = factor
         self.kinds: dict[str, Kind] = {}
@@ -140,7 +153,7 @@ class Pointers:
         """The kind of a result, from those of the operands."""
         name = one.name[0]
         if name in READING and one.name[-1] in ("b64", "u64", "s64"):
-            return LOADED
+            return self._loaded(one)
         if name not in CARRYING:
             return NUMBER
         if name == "and" and any(_is_small(source) for source in sources):
@@ -154,7 +167,7 @@ class Pointers:
         known = [kind for kind in held if kind is not None]
         pointing = [kind for kind in known if kind.arrays]
         if not pointing:
-            return LOADED if any(kind.is_loaded for kind in known) else NUMBER
+            return any_of(*known)
         if name == "sub" and len(pointing) == 2:
             first, second = pointing
             if first.is_offset or (first.arrays == second.arrays and len(first.arrays) == 1):
@@ -163,8 +176,17 @@ class Pointers:
         last = known[-1] if name == "mad" else known[0] if name == "sub" else pointing[0]
         if is_sum and len(pointing) == 1 and pointing[0].is_offset and last is pointing[0]:
             return last
-        is_loaded = any(kind.is_loaded for kind in known)
-        return Kind(frozenset().union(*(kind.arrays for kind in pointing)), is_loaded=is_loaded)
+        return any_of(*known)
+
+    def _loaded(self, one: Instruction) -> Kind | None:
+        """The kind of what an instruction reads in memory."""
+        base = address_in(one).base
+        kind = NUMBER if base is None else self.kind(base)
+        if kind is None:
+            return None
+        known = bool(kind.arrays) and not kind.is_loaded
+        is_passing = space_of(one) in PASSING or (known and kind.arrays <= self._passing)
+        return Kind(is_loaded=True, is_lasting=not is_passing)
 
     # Factors
 

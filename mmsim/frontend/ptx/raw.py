@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from mmsim.errors import LaunchError, MMSimError
 from mmsim.frontend.ptx.arrays import Array
+from mmsim.frontend.ptx.binding import Binder, Binding, size_of
 from mmsim.frontend.ptx.cpp import Places
-from mmsim.frontend.ptx.kernel import Binder, Binding, size_of
+from mmsim.frontend.ptx.heap import HEAP
 from mmsim.frontend.ptx.mangled import plain_name
 from mmsim.frontend.ptx.module import Function, Variable
 from mmsim.frontend.ptx.pointers import lowest_bit
@@ -100,7 +101,7 @@ class RawBinding(Binding):
         new = [one for one in self._device.live() if one.address not in self._found]
         room = MOST_ALLOCATIONS - len(self._found)
         if len(new) > room:  # a library has hundreds of variables, to which pointers seldom lead
-            new = [one for one in new if not one.variable]
+            new = [one for one in new if one.variable in ("", HEAP)]
         if len(new) > room:
             raise MMSimError(
                 f"the kernel {plain_name(self.kernel.name)!r} follows pointers that it reads in "
@@ -153,7 +154,8 @@ class RawBinding(Binding):
             )
         own = self._found.get(found.address)
         if own is None:
-            own = self._add(found, f"{name}_{at}" if parameter.is_array else name)
+            name = f"{name}_{at}" if parameter.is_array else name
+            own = self._add(found, HEAP if found.variable == HEAP else name)
         offset = address - found.address
         factor = min(lowest_bit(offset), MOST_ALIGNED)
         self.pointers[parameter.name, at] = own
