@@ -15,7 +15,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import is_whole
 from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operations import MANY, PREDICATED, UNROLLED
+from mmsim.ir.operations import MANY, PREDICATED, UNROLLED, WHOLE
 from mmsim.ir.operators import row_of
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.typed import constants
@@ -156,7 +156,9 @@ class Straight:
                 trips = len(range(*known))  # type: ignore[arg-type]
                 body = self._all(statement.body)
                 # A second copy shows what a trip needs of the one before.
-                return None if body is None or trips > MANY else [*body, *body][: trips * len(body)]
+                return (
+                    None if body is None or trips > WHOLE else [*body, *body][: trips * len(body)]
+                )
             case ir.While() | ir.Scope() | ir.Barrier():
                 return None
             case ir.Break() | ir.Continue() | ir.Return() | ir.Leave():
@@ -222,8 +224,9 @@ def _counts(loop: ir.While) -> bool:
 
 def _steps(statement: ir.Stmt, counter: str) -> Iterator[ir.Expr]:
     """The step by which a statement moves a counter, if it does."""
-    if isinstance(statement, ir.Assign) and statement.target == counter:
-        value = statement.value
-        if isinstance(value, ir.Binary) and value.op in ("+", "-"):
-            if isinstance(value.left, ir.Var) and value.left.name == counter:
-                yield value.right
+    match statement:
+        case ir.Assign(target, ir.Binary("+" | "-", ir.Var(name), step)):
+            if target == name == counter:
+                yield step
+        case _:
+            pass

@@ -35,6 +35,8 @@ UNROLLED = 4
 """The trips of a loop that a compiler unrolls: it tests once for these whether the loop goes on."""
 MANY = 16
 """The same of a loop whose number of trips the compiler knows."""
+WHOLE = 32
+"""The trips of a loop that is unrolled whole."""
 SIMPLE = ("sum", "bits", "shift", "extreme", "sign", "absolute", "not", "compare", "index")
 """The kinds of rows that are as fast as a sum."""
 FREE = ("same", "check", "count")
@@ -53,6 +55,9 @@ loop, in which lanes leave one by one."""
 OF_RANGE, OF_INDEX, OF_AXIS, OF_ADDRESS = 10, 5, 4, 2
 """Operations on 32 bits in Numba's code, which has indices and ranges of 64 bits: of a trip of a
 loop over a range, of an index that may count from the end, of a further axis, of an address."""
+OWN_FIELDS = {"index", "threadIdx.x", "threadIdx.y", "threadIdx.z", "lane", "warp"}
+OWN_FIELDS |= {"blockDim.x", "blockDim.y", "blockDim.z", "block_size"}
+"""The fields of T by which a compiler knows that a thread's number in its block is at least 0."""
 OF_BITS = 4
 """Sums as long as an operation that counts or reverses bits."""
 PREDICATED = 4
@@ -66,7 +71,7 @@ class Counting:
     `of` gives the type of an expression, `range_of` its range (None: not known), `constant` its
     value if that is known to the compiler. The compiler of a program of mmsim, whose arithmetic is
     "python", doesn't join a product and a sum of floats. In PTX all places have been computed, and
-    each statement is about one operation. `entry` has the operations of a statement whenever
+    each statement is about one operation. `shared` are the arrays of the program's own. `entry` has the operations of a statement whenever
     lanes come to it, `trip` those of each trip of a loop, both by the statement's number.
     """
 
@@ -76,6 +81,7 @@ class Counting:
     constant: Callable[[ir.Expr], ir.Scalar | None]
     shapes: dict[str, tuple[int, ...]]
     arithmetic: str
+    shared: frozenset[str] = frozenset()
     entry: dict[int, Operations] = field(default_factory=dict)
     trip: dict[int, Operations] = field(default_factory=dict)
 
@@ -105,7 +111,7 @@ class Counting:
         match statement:
             case ir.Assign(_, value) | ir.RegisterWrite(_, _, value):
                 found, used = self._values((value,)), set(names((value,)))
-                if isinstance(statement, ir.Assign) and used and used <= self._at_least_0:
+                if isinstance(statement, ir.Assign) and self._is_at_least_0(value, used):
                     self._positive = self._positive | {statement.target}
                 return self._instruction(value, found) if self.is_ptx else found
             case ir.Load() | ir.Store() | ir.Atomic() | ir.VectorLoad() | ir.VectorStore():
@@ -127,11 +133,12 @@ class Counting:
                 trips = self._trips(*bounds)
                 unrolled = UNROLLED if trips is None else MANY
                 own = self._values(bounds)
-                if trips is not None and trips <= MANY:
+                is_whole_loop = trips is not None and trips <= WHOLE
+                if is_whole_loop:
                     self._flat.add(target)
                 own += self._loop(statement, (target,), (), body, unrolled)
                 self._flat.discard(target)
-                if trips is not None and trips <= MANY:
+                if is_whole_loop:
                     self.trip[statement.number] = Operations()
                     return own
                 trip = Operations({f"sum {self._whole(start)}": 1, OF_CHOICE: OF_TRIP})
@@ -342,7 +349,9 @@ class Counting:
         key = "address", access.array, key_of(access.index)
         if key not in self._known:
             self._known[key] = frozenset(names(access.index))
-            if any(every):
+            if access.array in self.shared:  # its places have 32 bits
+                found["sum int32"] += len(every)
+            elif any(every):
                 found["sum int32"] += OF_ADDRESS + OF_AXIS * (len(every) - 1)
         for one in every:
             found += one
@@ -356,12 +365,17 @@ class Counting:
             return Operations()
         self._known[key] = frozenset(names((index,)))
         known = self.constant(_counted_from(index)) is not None
-        known = known or set(names((index,))) <= self._at_least_0
+        known = known or self._is_at_least_0(index, set(names((index,))))
         return Operations() if known else Operations({"sum int32": OF_INDEX})
 
-    @property
-    def _at_least_0(self) -> set[str]:
-        return self._positive | self._flat
+    def _is_at_least_0(self, value: ir.Expr, used: set[str]) -> bool:
+        """Return whether a compiler knows that an index is at least 0.
+
+        It is made of such variables, or of the number of a thread in its block.
+        """
+        fields = {part.field for part in parts(value) if isinstance(part, ir.ThreadField)}
+        is_own = fields <= OWN_FIELDS and (bool(fields) or bool(used))
+        return is_own and used <= self._positive | self._flat
 
     def _counts_up(self, value: ir.Expr) -> bool:
         """Return whether an index is known to be at least 0."""

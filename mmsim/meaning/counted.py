@@ -39,6 +39,7 @@ class Counted(Meaning):
             known,
             self.shapes,
             self.code.arithmetic,
+            frozenset(self.locals),
         )
         found = (*self.counting.entry.values(), *self.counting.trip.values())
         self.kinds = sorted({kind for one in found for kind in one})
