@@ -79,14 +79,16 @@ LARGE = 1 << 14
 """A cache with more slots doesn't fit into the caches near this computer's processor."""
 
 
-def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -> int:
-    """Load the entries of the cache that a read may need; return a number without a meaning.
+def soon(array: Any, at: int) -> None:
+    """Tell this computer that an array's entry will be needed; `cached_time` compiles it."""
 
-    The simulation of a large cache waits for this computer's memory. The loads here don't depend on
-    each other, as they do in `serve`, so this computer fetches many at the same time. For writes
-    this took longer than it saved: they touch both halves.
+
+def bring(numbers: Numbers, cache: Cache, kind: int, sectors: Any, first: int, last: int) -> None:
+    """Ask for the entries of the cache that a request may need.
+
+    The simulation of a large cache waits for this computer's memory, which can bring many entries
+    at the same time.
     """
-    seen = 0
     before = -1
     for at in range(first, last):
         line = quotient(sectors[at], numbers.sectors)
@@ -96,12 +98,11 @@ def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -
             home = home_of(line, numbers.halves)
             for half in range(numbers.halves):
                 slot = (half * numbers.sets + place) * numbers.ways
-                for one in range(slot, slot + min(numbers.ways, len(cache.tags) + 1), LINE):
-                    seen += cache.tags[one]
+                for one in range(slot, slot + numbers.ways, LINE):
+                    soon(cache.tags, one)
+                    soon(cache.valid, one)
                     if half == home:
-                        seen += cache.valid[one]
-                        seen += cache.written[one * numbers.sectors]
-    return seen
+                        soon(cache.written, one * numbers.sectors)
 
 
 def push(state: State, time: int, what: int) -> None:
@@ -277,8 +278,8 @@ def dispatch(
     first = launch.ends[request]
     end = launch.ends[request + 1]
     kind = launch.kinds[site]
-    if kind == READ and numbers.sets * numbers.ways > LARGE:
-        state.numbers[SEEN] = bring(numbers, cache, launch.sectors, first, end)
+    if numbers.sets * numbers.ways > LARGE:
+        bring(numbers, cache, kind, launch.sectors, first, end)
     who, asked = (x, kind), (launch.sectors, launch.touched, first, end)
     done = serve(numbers, cache, now, *who, launch.stages[request], *asked)
     add_counts(numbers, cache, state.counts[site], *who, launch.sectors, first, end)
