@@ -13,7 +13,6 @@ from mmsim.api.machines import Cached
 from mmsim.errors import Brief
 from mmsim.host.guesses import advised
 from mmsim.model import card as cards
-from mmsim.model.cache import State
 from mmsim.model.threads import Given, asked
 from mmsim.results.cache import bound, busy
 from mmsim.results.prediction import Prediction
@@ -74,7 +73,7 @@ class Card(cards.Card, Cached):
             with exhaustion(program, sizes[0]):
                 one = bind(self, program, args, sizes, "asynchronous", MOST)
                 operations = counted(one)
-                one.left = State._make(part.copy() for part in swept(self))
+                one.left = swept(self)
                 run = launch(one, "array", None, False)
         requests = run.time
         costs = np.array([self._cost(kind) for kind in operations.kinds])
@@ -96,7 +95,7 @@ class Card(cards.Card, Cached):
         def again() -> float:
             """Predict the same launch once more, with the cache that the first one left."""
             other = bind(self, program, args, sizes, "asynchronous", MOST)
-            other.left = State._make(np.array(part) for part in one.left or swept(self))
+            other.left = one.left
             warm = launch(other, "array", None, False).time
             return self._with_launch(
                 max(warm, *(times[name] for name in times if name != "memory"))

@@ -47,6 +47,8 @@ Numeric = npt.NDArray[Any]
 FEW = 5_000  # the sectors that Python plays before Numba is loaded
 PLAY = LazilyCompiled("cached_compiled.play", 1_000_000)
 """The sectors that Python plays in about the time that compiling takes."""
+BYTES = 64
+"""Bytes of a line of this computer's cache."""
 OF_A_REQUEST = 60  # bytes of a request, in addition to its sectors
 OF_A_NOTE = 600
 OF_A_PLACE = 12
@@ -341,8 +343,8 @@ class Requests:
             ends[first:last] += before
             before += len(own)
         return (
-            np.concatenate([own for _, (_, own, _) in every]),
-            np.concatenate([places for _, (_, _, places) in every]),
+            _joined([own for _, (_, own, _) in every], dtype),
+            _joined([places for _, (_, _, places) in every], np.uint32),
             ends,
         )
 
@@ -388,14 +390,13 @@ class Requests:
         return time
 
     def _found(self) -> rule.State:
-        """The cache that an earlier launch left, or an empty one."""
-        launch = self.launch
-        if launch.left is None:
-            return self.new_state(self.sectors)
-        is_narrow = launch.left.tags.dtype == np.int32
-        if is_narrow and not rule.are_narrow(self.numbers, self._most(self.sectors)):
-            return rule.widened(launch.left)
-        return launch.left
+        """A copy of the cache that an earlier launch left, or an empty one."""
+        left = self.launch.left
+        if left is None:
+            left = self.new_state(self.sectors)
+        elif not rule.are_narrow(self.numbers, self._most(self.sectors)):
+            left = rule.widened(left)
+        return rule.State._make(map(aligned, left))
 
     def _prepared(
         self, operations: Numeric, start: Integers, compile: bool
@@ -461,6 +462,15 @@ class Requests:
             counts=zeros(0),
         )
         return fixed, state
+
+
+def aligned(array: Numeric) -> Numeric:
+    """A copy that begins where a line of this computer's cache begins: few lines hold each set."""
+    place = np.empty(array.nbytes + BYTES, np.uint8)
+    first = -place.ctypes.data % BYTES
+    found = place[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    found[...] = array
+    return found
 
 
 SWEPT = 3
