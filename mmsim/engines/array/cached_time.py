@@ -283,6 +283,7 @@ class Requests:
         self.held = 0
         self.numbers, self.ways = asked(launch)
         self.masked = self.numbers.sets > 0
+        self.orders = np.zeros(len(launch.meaning.sites), np.int64)
         self.to_shared = [launch.arrays[site.array].own_units for site in launch.meaning.sites]
 
     def note(self, site: int, addresses: Integers, firsts: Integers, stages: Integers) -> int:
@@ -419,6 +420,7 @@ class Requests:
             operations.astype(np.int64),
             np.minimum(grid.block_size, grid.threads - np.arange(blocks) * grid.block_size),
             needed(launch),
+            self.orders,
             np.array(kinds_of(launch), np.int64),
             np.array(self.to_shared, bool),
             _joined([np.full(len(one.stages), one.site, np.int32) for one in self.notes], np.int32),
@@ -458,7 +460,9 @@ class Requests:
             todo=zeros(warps),
             heap_times=zeros(warps + dmms),
             heap=zeros(warps + dmms),
-            numbers=zeros(5),
+            ordered=zeros(max(warps, 1) if self.orders.any() else 1),
+            held=zeros((warps, 2) if self.orders.any() else (1, 2)),
+            numbers=zeros(9),
             counts=zeros(0),
         )
         return fixed, state
