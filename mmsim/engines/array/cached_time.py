@@ -351,14 +351,15 @@ class Requests:
 
     def new_state(self, sectors: int) -> rule.State:
         """Return an empty cache for requests with `sectors` sectors, in arrays."""
-        return new_state(self.numbers, self.launch.machine, self._most(sectors))
+        return new_state(self.numbers, self.launch.machine, self.most(sectors))
 
-    def _most(self, sectors: int) -> int:
+    def most(self, sectors: int = 0) -> int:
+        """A bound for the numbers of sectors."""
         return max(sectors, last_sector(self.launch))
 
     def pays(self, work: int) -> bool:
         """Return whether to use compiled functions for `work` more sectors."""
-        return work >= FEW and PLAY.pays(work)
+        return self.orders.any() or work >= FEW and PLAY.pays(work)
 
     def asynchronous(
         self,
@@ -374,7 +375,7 @@ class Requests:
             plain = player.State._make(part.tolist() for part in state)._replace(counts=counts)
             return player.play(fixed, plain, self.numbers, plain_state(launch), control)
         compile = self.pays(self.sectors)
-        cached = self._found()
+        cached = self.found()
         fixed, state = self._prepared(operations, start, compile)
         state = state._replace(counts=counts)
         if compile:
@@ -390,14 +391,18 @@ class Requests:
         leave(launch, cached)
         return time
 
-    def _found(self) -> rule.State:
+    def found(self) -> rule.State:
         """A copy of the cache that an earlier launch left, or an empty one."""
         left = self.launch.left
         if left is None:
             left = self.new_state(self.sectors)
-        elif not rule.are_narrow(self.numbers, self._most(self.sectors)):
+        elif not rule.are_narrow(self.numbers, self.most(self.sectors)):
             left = rule.widened(left)
         return rule.State._make(map(aligned, left))
+
+    def prepared(self, operations: Numeric, start: Integers) -> tuple[player.Launch, player.State]:
+        """Return the input of the compiled player, without counts, and drop the notes."""
+        return self._prepared(operations, start, True)
 
     def _prepared(
         self, operations: Numeric, start: Integers, compile: bool
@@ -408,6 +413,8 @@ class Requests:
         warps = blocks * size
         # No more requests are under way than a warp has.
         places = min(machine.under_way, max(int(np.diff(start).max()), 1))
+        if self.orders.any():
+            places = machine.under_way
         if places > FEW_PLACES:
             more = OF_A_PLACE * warps * places
             self.growth.need(2 * self.held + OF_A_REQUEST * self.count + more, self.held)

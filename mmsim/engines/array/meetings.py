@@ -34,14 +34,19 @@ class Meetings:
 
     A stamp is the number of an interval between barriers, of a way, and of a warp of the block: the
     only one that has accessed the word in the interval, or `several`. `sizes` are those of the
-    arrays.
+    arrays. For arrays `of_grid`, which may be parameters, all warps are those of one block.
     """
 
-    def __init__(self, launch: Launch) -> None:
-        self.sizes = {name: launch.arrays[name].size for name in launch.in_turn}
+    def __init__(self, launch: Launch, of_grid: frozenset[str] | None = None) -> None:
+        names = launch.in_turn if of_grid is None else of_grid
+        self.sizes = {name: launch.arrays[name].size for name in names}
         self._stamps: dict[str, Integers] = {}
         self._blocks = launch.grid.blocks
         self._of_block = self._several = launch.grid.warps_per_block
+        self._parameters: set[str] = set()
+        if of_grid is not None:
+            self._of_block, self._several = 0, launch.grid.warps
+            self._parameters = {name for name in of_grid if not launch.arrays[name].shared}
         self._shift = self._several.bit_length()
         self._ways: dict[str, int] = {"read": 1}
 
@@ -58,7 +63,9 @@ class Meetings:
         `blocks` and `warps` are those of each lane, `intervals` those in which all warps are.
         """
         array, way, shift = request.site.array, self._way(request), self._shift
-        words = blocks * self.sizes[array] + request.elements
+        words = request.elements
+        if array not in self._parameters:
+            words = blocks * self.sizes[array] + words
         if (stamps := self._stamps.get(array)) is None:
             stamps = self._stamps[array] = np.full(self._blocks * self.sizes[array], -1)
         own = warps - blocks * self._of_block
