@@ -3,9 +3,10 @@
 Warps access the words of `Launch.in_turn` in the order of the schedule, which may depend on the
 words that they received before. So the schedule runs until it needs an operation of a warp that
 depends on such a word. All warps that have received theirs by then go on together, each to its next
-atomic whose word is used. A sequencer can't be copied: the warps begin again, and get the words
-that they received before, without any effect. All other accesses must be free of races, as for the
-whole array engine, but here the event engine takes a launch with one.
+atomic whose word is used, or to a barrier to which its block has not come. A sequencer can't be
+copied: the warps begin again, and get the words that they received before, without any effect. All
+other accesses must be free of races, as for the whole array engine, but here the event engine takes
+a launch with one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from mmsim.engines.array.asynchronous_time import watched
 from mmsim.engines.array.cached_time import Requests, compiled, narrow
 from mmsim.engines.array.interpreted import Counted, Interpreted
 from mmsim.engines.array.meetings import Meet, Meetings
+from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.engines.cached_launch import leave, needed, sparse
 from mmsim.engines.tally import result
 from mmsim.errors import MMSimError
@@ -28,9 +30,9 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.atomics import UFUNCS
 from mmsim.ir.dtypes import Integers
 from mmsim.ir.graph import NO_SITE, Graph
-from mmsim.ir.walk import statements
+from mmsim.ir.walk import statements, with_inside
 from mmsim.meaning import counted
-from mmsim.meaning.frame import Request, Site
+from mmsim.meaning.frame import Request, Site, Waiting
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.memory_budget import check_memory
 from mmsim.results import Run
@@ -57,9 +59,10 @@ def applies(launch: Launch) -> bool:
     sites, names = launch.meaning.sites, launch.in_turn
     if not names or any(site.vector > 1 for site in sites):
         return False
-    if any(site.array in names and site.kind != "atomic" for site in sites):
+    if any(site.array in names and site.strong for site in sites):
         return False
-    return not any(isinstance(one, ir.Barrier) for one in statements(launch.code.body))
+    barriers = [one for one in statements(launch.code.body) if isinstance(one, ir.Barrier)]
+    return all(one.op is None and one.scope == "block" for one in barriers)
 
 
 def run(launch: Launch) -> Run | None:
@@ -151,9 +154,11 @@ class InTurn:
         self.launch, self.grid, self.progress = launch, launch.grid, progress
         self.base = Interpreted(launch, progress, lends=False)
         sites, names = launch.meaning.sites, launch.in_turn
-        plain = {site.array for site in sites} - names
+        plain = {site.array for site in sites if not in_order(launch, site)}
         written = frozenset(name for name in plain if launch.arrays[name].written)
         self.base.meetings = Meetings(launch, written)
+        self.passed = self.base.intervals
+        self.waiting, self.ended = (np.zeros(self.grid.warps, bool) for _ in range(2))
         assert self.base.requests is not None
         self.requests: Requests = self.base.requests
         self.requests.orders = orders(launch)
@@ -161,7 +166,7 @@ class InTurn:
         self.past = Past(launch)
         self.lanes: dict[int, Lanes] = {}
         self.begin, self.count = (Column(np.zeros(0, np.int64)) for _ in range(2))
-        self.noted: list[tuple[Integers, int]] = []
+        self.noted: list[tuple[Integers, Integers]] = []
 
     def run(self) -> Run:
         """Run the launch to its end."""
@@ -184,7 +189,6 @@ class InTurn:
         launch, requests = self.launch, self.requests
         warps, numbers = self._noted()
         operations, start = numbers, np.searchsorted(warps, np.arange(self.grid.warps + 1))
-        ends = Column(np.zeros(1, np.int64))
         fixed, state = requests.prepared(operations, start)
         state = state._replace(counts=self.base.tally.taken)
         cached = requests.found()
@@ -194,7 +198,6 @@ class InTurn:
             for name in ("operations", "site", "stages", "ends", "touched")
         }
         columns["sectors"] = Column(sectors)
-        del ends
         play, control = compiled().play, np.zeros(2, np.int64)
         while True:
             fixed = fixed._replace(**{name: one.data for name, one in columns.items()})
@@ -208,12 +211,23 @@ class InTurn:
             if not len(held):
                 continue
             self.advance(held)
-            before = columns["operations"].size
-            warps, numbers = self._noted()
-            state.sequences[held, 0] = before + np.searchsorted(warps, held)
-            state.sequences[held, 1] = before + np.searchsorted(warps, held, "right")
-            columns["operations"].extend(numbers)
+            self._give(state.sequences, columns["operations"])
             self._drain(columns)
+
+    def _give(self, sequences: Integers, operations: Column) -> None:
+        """Give warps the operations noted since the last time, behind those that they still have."""
+        warps, numbers = self._noted()
+        here = np.unique(warps)
+        left = sequences[here, 1] - sequences[here, 0]
+        if left.any():
+            before = operations.data[within(sequences[here, 0], left)]
+            warps = np.concatenate([here.repeat(left), warps])
+            numbers = np.concatenate([before, numbers])
+            order = np.argsort(warps, kind="stable")
+            warps, numbers = warps[order], numbers[order]
+        sequences[here, 0] = operations.size + np.searchsorted(warps, here)
+        sequences[here, 1] = operations.size + np.searchsorted(warps, here, "right")
+        operations.extend(numbers)
 
     def _drain(self, columns: dict[str, Column]) -> None:
         """Add the requests noted since the last time."""
@@ -232,17 +246,49 @@ class InTurn:
         if not noted:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         warps = np.concatenate([warps for warps, _ in noted])
-        numbers = np.concatenate(
-            [first + np.arange(len(warps), dtype=np.int64) for warps, first in noted]
-        )
+        numbers = np.concatenate([numbers for _, numbers in noted])
         order = np.argsort(warps, kind="stable")
         return warps[order], numbers[order]
 
     def advance(self, warps: Integers) -> None:
-        """Let warps go on, each to its next atomic whose word is used, or to its end."""
+        """Let warps go on, each to where it has to stop, or to its end."""
         while len(warps):
             stopped = self._advanced(warps)
+            if not len(stopped):
+                self.ended[warps] = True
             warps = warps[~np.isin(warps, stopped)] if len(stopped) else stopped
+            if self.waiting.any():
+                warps = np.union1d(warps, self._released())
+
+    def _released(self) -> Integers:
+        """The warps at barriers to which all warps of their block have come that have not ended."""
+        found = np.flatnonzero(self.waiting & self._together(self.waiting))
+        self.waiting[found] = False
+        self.passed[found] += 1
+        return found
+
+    def _together(self, here: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """For each warp, whether all warps of its block are here or have ended."""
+        of_block = self.grid.warps_per_block
+        blocks = np.arange(0, self.grid.warps, of_block)
+        return np.logical_and.reduceat(here | self.ended, blocks).repeat(of_block)[: len(here)]
+
+    def _wait(self, warps: Integers, met: Integers) -> Integers:
+        """Let warps come to a barrier; return those that stop there. `met` is how many they met."""
+        is_new = met[warps] >= self.passed[warps]
+        met[warps] += 1
+        new = warps[is_new]
+        if not len(new):
+            return new
+        self.noted.append((new, np.full(len(new), BARRIER)))
+        if is_new.all():
+            here = np.zeros(self.grid.warps, bool)
+            here[new] = True
+            if self._together(here)[new].all():
+                self.passed[new] += 1
+                return new[:0]
+        self.waiting[new] = True
+        return new
 
     def _advanced(self, warps: Integers) -> Integers:
         """Let warps go on until some stop, which are returned, or all have ended."""
@@ -254,10 +300,17 @@ class InTurn:
         frame = launch.frame(None if is_all else threads, changes)
         steps = launch.meaning.start(frame)
         seen: dict[int, npt.NDArray[np.int32]] = {}
+        met = np.zeros(grid.warps, np.int64)
         values: Any = None
         try:
             while True:
                 want = steps.send(values)
+                if isinstance(want, Waiting):
+                    here = warps if want.lanes is True else np.unique(grid.warp[threads[want.lanes]])
+                    values, waiting = None, self._wait(here, met)
+                    if len(waiting):
+                        return waiting
+                    continue
                 if not isinstance(want, Request):
                     raise Apart
                 lanes = slice(None) if want.lanes is None else want.lanes
@@ -293,7 +346,11 @@ class InTurn:
         first = self.requests.note(*one.asked)
         self.base.tally.count(site, len(one.warps), one.total, one.least)
         self.progress.requested(len(threads))
-        self.noted.append((one.warps, player.REQUEST + first))
+        begin = player.REQUEST + first
+        self.noted.append((one.warps, np.arange(begin, begin + len(one.warps))))
+        if site.array in self.base.meetings.sizes and in_order(self.launch, site):
+            met = one.lane_blocks, one.lane_warps, self.passed
+            self.base.meetings.note(request, *met)
         order = self.requests.orders[site.number]
         begins, ends = one.firsts, np.append(one.firsts[1:], len(threads))
         held = self._hold(request, threads) if order else 0
@@ -343,12 +400,13 @@ class InTurn:
         if self.base.changes is not None:
             self.base.changes.count += 1
         assert site.op is not None
+        old = None
         if site.op in UFUNCS and not site.returns:
             array.gather(site.op, elements, blocks, values)
-            return
-        old, new = array.in_turn(site.op, elements, blocks, values, compare)
-        array.leave(elements, blocks, new)
-        if site.returns:
+        else:
+            old, new = array.in_turn(site.op, elements, blocks, values, compare)
+            array.leave(elements, blocks, new)
+        if self.requests.orders[site.number] >= player.USED:
             self.past.keep(site, threads, old)
             if self.past.counts[site.number][threads].max() > MOST:
                 raise Apart
@@ -375,18 +433,36 @@ def within(firsts: Integers, counts: Integers) -> Integers:
     return np.repeat(firsts - before, counts) + np.arange(counts.sum())
 
 
+def in_order(launch: Launch, site: Site) -> bool:
+    """Return whether an access takes effect in the order of dispatches."""
+    return site.kind == "atomic" and site.array in launch.in_turn
+
+
 def orders(launch: Launch) -> npt.NDArray[np.int64]:
-    """For each access, whether and how its order matters, see `cached_compiled.NOTED`."""
-    waits, graph = needed(launch), Graph(launch.meaning.code.body)
-    found = np.zeros(len(launch.meaning.sites), np.int64)
-    for site in launch.meaning.sites:
-        if site.array in launch.in_turn:
+    """For each access, whether and how its order matters, see `cached_compiled.NOTED`.
+
+    The word that an atomic leaves is used, too, if other accesses may read it.
+    """
+    sites = launch.meaning.sites
+    waits, graph = needed(launch), Graph(up_to_barriers(launch.meaning.code.body))
+    plain = {site.array for site in sites if not in_order(launch, site)}
+    found = np.zeros(len(sites), np.int64)
+    for site in sites:
+        if in_order(launch, site):
             found[site.number] = player.NOTED
-            if site.returns:
+            if site.returns or site.array in plain:
                 later = followers(graph, site.number)
                 is_needed = all(waits[other, site.number] for other in later)
                 found[site.number] = player.USED_NEXT if is_needed else player.USED
     return found
+
+
+def up_to_barriers(block: ir.Block) -> ir.Block:
+    """A program whose threads end at barriers: a warp comes there when its requests are done."""
+    return tuple(
+        ir.Return(one.place) if isinstance(one, ir.Barrier) else with_inside(one, up_to_barriers)
+        for one in block
+    )
 
 
 def followers(graph: Graph, site: int) -> set[int]:
