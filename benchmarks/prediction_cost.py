@@ -2,8 +2,8 @@
 
     python benchmarks/prediction_cost.py [--sizes 20 21 22] [--repeat 5] [--card h200]
 
-A prediction is `mm.H200().predict(...)`, one thread for each element, in blocks of 256 threads. It is
-compared with one statement of NumPy on the same arrays, of which b is new, as in `MOVES` of
+A prediction is `mm.H200().predict(...)`, one thread for each element, in blocks of 256 threads. It
+is compared with one statement of NumPy on the same arrays, of which b is new, as in `MOVES` of
 `mmsim_algorithms.gpu.cached_predictions`:
 
 - moves: `b[p[i]] = a[i]` for a random permutation p and floats, with NumPy's `b[p] = a`;

@@ -3,13 +3,19 @@
 `in_turn.run` is None where the event engine has to run a launch.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 import mmsim as mm
+from mmsim.api.binding import bind
+from mmsim.engines import selection
 from mmsim.engines.array import in_turn
+from mmsim.engines.events import engine as events
+from mmsim.meaning.counted import counted
 from tests.kit.generators.cached_machines import cached_machines
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_programs import define
@@ -67,8 +73,9 @@ def rank(T, k, c, r):
 
 def test_each_thread_gets_its_own_rank(found):
     run = both(rank, KEYS, numbers(5), numbers())
-    assert run.engine == "array" and found[0] is not None
-    ranks = [sorted(run.arrays["r"][KEYS == key].tolist()) for key in range(5)]
+    assert found[0] is not None
+    assert run.engine == "array"
+    ranks = [sorted(run.arrays["r"][key == KEYS].tolist()) for key in range(5)]
     assert ranks == [list(range(len(own))) for own in ranks]
 
 
@@ -109,7 +116,8 @@ def test_blocks_reserve_places_between_barriers(found):
     run = both(compacted, KEYS, numbers(1), numbers())
     assert found[0] is not None
     kept = int((KEYS > 2).sum())
-    assert (run.arrays["out"][:kept] > 2).all() and not run.arrays["out"][kept:].any()
+    assert (run.arrays["out"][:kept] > 2).all()
+    assert not run.arrays["out"][kept:].any()
 
 
 @mm.program
@@ -122,7 +130,8 @@ def taken_from_a_queue(T, c, r, n):
 
 def test_loops_take_items_until_none_is_left(found):
     run = both(taken_from_a_queue, numbers(1), numbers(200), 200)
-    assert found[0] is not None and run.arrays["c"][0] == 200 + THREADS
+    assert found[0] is not None
+    assert run.arrays["c"][0] == 200 + THREADS
 
 
 def test_a_loop_that_takes_too_many_words_is_left_to_the_event_engine(monkeypatch, found):
@@ -157,9 +166,35 @@ def out_of_range(T, k, c, r):
     r[old] = 1
 
 
+def operations(program, *args, run):
+    """The operations of each warp, counted in a run of a launch."""
+    sizes = THREADS, 12, None
+    launch = bind(MACHINE, program, args, sizes, "asynchronous", 1 << 20)
+    counting = counted(launch)
+    assert run(launch) is not None
+    return counting.warps.tolist()
+
+
 def test_races_are_left_to_the_event_engine(found):
     both(racing, KEYS, numbers(5), numbers(1), numbers())
     assert found == [None]
+
+
+@pytest.mark.parametrize(
+    ("program", "args"),
+    [
+        (rank, (KEYS, numbers(5), numbers())),
+        (compacted, (KEYS, numbers(1), numbers())),
+        (racing, (KEYS, numbers(5), numbers(1), numbers())),
+    ],
+    ids=["ranks", "barriers", "races"],
+)
+def test_operations_are_counted_once(program, args):
+    one = operations(
+        program, *args, run=partial(selection.launch, engine="array", trace=None, check=False)
+    )
+    other = operations(program, *args, run=partial(events.run, recording=False, checking=False))
+    assert one == other
 
 
 def test_errors_are_those_of_the_event_engine(found):
@@ -171,7 +206,8 @@ def test_errors_are_those_of_the_event_engine(found):
                 schedule="asynchronous", engine=engine,
             )  # fmt: skip
         messages.append(str(error.value))
-    assert found == [None] and messages[0] == messages[1]
+    assert found == [None]
+    assert messages[0] == messages[1]
 
 
 STATEMENTS = (

@@ -185,7 +185,9 @@ def quick_soon(numba: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
             made = context.make_array(signature.args[0])(context, builder, values[0])
             number = ir.IntType(32)
-            address = builder.bitcast(builder.gep(made.data, [values[1]]), ir.IntType(8).as_pointer())
+            address = builder.bitcast(
+                builder.gep(made.data, [values[1]]), ir.IntType(8).as_pointer()
+            )
             kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
             function = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
             builder.call(function, [address, number(1), number(3), number(1)])
@@ -359,7 +361,7 @@ class Requests:
 
     def pays(self, work: int) -> bool:
         """Return whether to use compiled functions for `work` more sectors."""
-        return self.orders.any() or work >= FEW and PLAY.pays(work)
+        return bool(self.orders.any()) or (work >= FEW and PLAY.pays(work))
 
     def asynchronous(
         self,

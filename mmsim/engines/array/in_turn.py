@@ -11,6 +11,7 @@ a launch with one.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,7 +132,7 @@ class Past:
                 self.words[key] = np.zeros(self.launch.grid.threads, array.dtype)
             self.words[key][threads[own]] = np.broadcast_to(words, own.shape)[own]
 
-    def received(self, request: Request, threads: Integers, visits: Integers) -> Numeric | None:
+    def received(self, request: Request, threads: Integers, visits: Numeric) -> Numeric | None:
         """The words that threads received by an earlier access of theirs."""
         site = request.site
         array = self.launch.arrays[site.array]
@@ -175,12 +176,15 @@ class InTurn:
         check_memory(launch, base.needed() + of_threads)
         counting = launch.meaning if isinstance(launch.meaning, counted.Counted) else None
         every = np.arange(self.grid.warps)
+        try:
+            if counting is not None:
+                counting.rests = True
+            self.advance(every)
+            time = self.played()
+        finally:
+            if counting is not None:
+                counting.rests = False
         if counting is not None:
-            counting.rests = True
-        self.advance(every)
-        time = self.played()
-        if counting is not None:
-            counting.rests = False
             self._advanced(every)
         return result(launch, "array", time, base.tally.tables())
 
@@ -200,9 +204,9 @@ class InTurn:
         columns["sectors"] = Column(sectors)
         play, control = compiled().play, np.zeros(2, np.int64)
         while True:
-            fixed = fixed._replace(**{name: one.data for name, one in columns.items()})
-            given = fixed, state, requests.numbers, cached, control
-            time = watched(lambda given=given: int(play(*given)), control, self.progress)  # type: ignore[misc]
+            grown: dict[str, Any] = {name: one.data for name, one in columns.items()}
+            given = fixed._replace(**grown), state, requests.numbers, cached, control
+            time = watched(partial(play, *given), control, self.progress)
             self.take_effect(state.ordered[: state.numbers[player.ORDERED]], columns["site"].data)
             if time != player.ASKS:
                 leave(launch, cached)
@@ -215,7 +219,7 @@ class InTurn:
             self._drain(columns)
 
     def _give(self, sequences: Integers, operations: Column) -> None:
-        """Give warps the operations noted since the last time, behind those that they still have."""
+        """Give warps the operations noted since the last time, behind those that they have."""
         warps, numbers = self._noted()
         here = np.unique(warps)
         left = sequences[here, 1] - sequences[here, 0]
@@ -306,7 +310,9 @@ class InTurn:
             while True:
                 want = steps.send(values)
                 if isinstance(want, Waiting):
-                    here = warps if want.lanes is True else np.unique(grid.warp[threads[want.lanes]])
+                    here = (
+                        warps if want.lanes is True else np.unique(grid.warp[threads[want.lanes]])
+                    )
                     values, waiting = None, self._wait(here, met)
                     if len(waiting):
                         return waiting
@@ -371,7 +377,8 @@ class InTurn:
             given.append(np.broadcast_to(request.compare, threads.shape))
         if number not in self.lanes:
             made = [Column(np.zeros(0, one.dtype)) for one in given]
-            self.lanes[number] = Lanes(*made) if len(made) > 3 else Lanes(*made, None)
+            compare = made[3] if len(made) > 3 else None
+            self.lanes[number] = Lanes(made[0], made[1], made[2], compare)
         held = self.lanes[number].threads.size
         for column, part in zip(self.lanes[number], given, strict=False):
             assert column is not None
