@@ -29,6 +29,7 @@ THREADS = 48
 @pytest.fixture(autouse=True)
 def _takes_few_threads(monkeypatch):
     monkeypatch.setattr(in_turn, "FEW", 0)
+    monkeypatch.setattr(in_turn.PLAY, "enough", -1)
 
 
 @pytest.fixture
@@ -83,6 +84,13 @@ def test_few_threads_are_left_to_the_event_engine(monkeypatch, found):
     monkeypatch.setattr(in_turn, "FEW", THREADS + 1)
     assert both(rank, KEYS, numbers(5), numbers()).engine == "events"
     assert found == [None]
+
+
+def test_a_short_launch_does_not_wait_for_a_compiler(monkeypatch, found):
+    monkeypatch.setattr(in_turn.PLAY, "pays", lambda work: work > 3 * THREADS)
+    assert both(rank, KEYS, numbers(5), numbers()).engine == "events"
+    monkeypatch.setattr(in_turn.PLAY, "pays", lambda work: work == 3 * THREADS)
+    assert both(rank, KEYS, numbers(5), numbers()).engine == "array"
 
 
 @mm.program

@@ -91,7 +91,7 @@ LARGE = 1 << 14
 
 
 def soon(array: Any, at: int) -> None:
-    """Tell this computer that an array's entry will be needed; `cached_time` compiles it."""
+    """Ask this computer to bring an array's entry; `cached_time` compiles it to an instruction."""
 
 
 def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -> None:

@@ -21,6 +21,7 @@ from mmsim.engines.array import cached_compiled as player
 from mmsim.engines.array.asynchronous_time import watched
 from mmsim.engines.array.cached_time import Requests, compiled, narrow
 from mmsim.engines.array.interpreted import Counted, Interpreted
+from mmsim.engines.array.lazy_compilation import LazilyCompiled
 from mmsim.engines.array.meetings import Meet, Meetings
 from mmsim.engines.array.turns_compiled import BARRIER
 from mmsim.engines.cached_launch import leave, needed, sparse
@@ -41,6 +42,8 @@ from mmsim.results import Run
 Numeric = npt.NDArray[Any]
 FEW = 1 << 12
 """Launches of fewer threads are left to the event engine: it is fast enough."""
+PLAY = LazilyCompiled("cached_compiled.play", 3_000_000)
+"""The accesses of threads that the event engine runs in about the time that compiling takes."""
 MOST = 64
 """The most words that a thread may receive by one access: each time it begins again."""
 OF_A_THREAD = 40
@@ -68,9 +71,8 @@ def applies(launch: Launch) -> bool:
 
 def run(launch: Launch) -> Run | None:
     """Run a launch to its end; None if it needs the event engine after all."""
-    from mmsim.host import compiler
-
-    if launch.grid.threads < FEW or not applies(launch) or not compiler.enabled():
+    threads = launch.grid.threads
+    if threads < FEW or not applies(launch) or not PLAY.pays(threads * len(launch.meaning.sites)):
         return None
     progress = Progress(launch.program.name)
     try:
@@ -110,7 +112,7 @@ class Lanes(NamedTuple):
 
 
 class Past:
-    """What threads have done so far: the accesses, and the words that they received."""
+    """The accesses that threads have made so far, and the words that they received."""
 
     def __init__(self, launch: Launch) -> None:
         self.launch = launch
@@ -397,7 +399,7 @@ class InTurn:
                     self._effect(self.launch.meaning.sites[sites[part[0]]], part)
 
     def _effect(self, site: Site, requests: Integers) -> None:
-        """Let atomics of one line take effect, one after the other."""
+        """Let atomics of one line take effect, in the order of their dispatches."""
         array, lanes = self.launch.arrays[site.array], self.lanes[site.number]
         at = within(self.begin.data[requests], self.count.data[requests])
         threads, elements = lanes.threads.data[at], lanes.elements.data[at]
@@ -431,7 +433,7 @@ def part_of(request: Request, lanes: npt.NDArray[np.bool_]) -> Request:
 
 
 def within(firsts: Integers, counts: Integers) -> Integers:
-    """The numbers of ranges that begin at `firsts`, one after the other.
+    """The numbers of ranges that begin at `firsts`, range after range.
 
     >>> within(np.array([5, 20]), np.array([3, 2])).tolist()
     [5, 6, 7, 20, 21]
