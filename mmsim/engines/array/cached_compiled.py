@@ -109,7 +109,8 @@ def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -
             home = home_of(line, numbers.halves)
             for half in range(numbers.halves):
                 slot = (half * numbers.sets + place) * numbers.ways
-                for one in range(slot, slot + numbers.ways, LINE):
+                end = slot + min(numbers.ways, len(cache.tags) + 1)  # a sparse set is short
+                for one in range(slot, end, LINE):
                     soon(cache.tags, one)
                     soon(cache.valid, one)
                     if half == home:
