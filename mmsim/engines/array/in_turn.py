@@ -453,7 +453,7 @@ def orders(launch: Launch) -> npt.NDArray[np.int64]:
     The word that an atomic leaves is used, too, if other accesses may read it.
     """
     sites = launch.meaning.sites
-    waits, graph = needed(launch), Graph(up_to_barriers(launch.meaning.code.body))
+    (needs, _), graph = needed(launch), Graph(up_to_barriers(launch.meaning.code.body))
     plain = {site.array for site in sites if not in_order(launch, site)}
     found = np.zeros(len(sites), np.int64)
     for site in sites:
@@ -461,7 +461,7 @@ def orders(launch: Launch) -> npt.NDArray[np.int64]:
             found[site.number] = player.NOTED
             if site.returns or site.array in plain:
                 later = followers(graph, site.number)
-                is_needed = all(waits[other, site.number] for other in later)
+                is_needed = all(needs[other, site.number] for other in later)
                 found[site.number] = player.USED_NEXT if is_needed else player.USED
     return found
 
