@@ -14,7 +14,6 @@ from mmsim.api.machines import Cached
 from mmsim.errors import Brief, MMSimError
 from mmsim.host.guesses import advised
 from mmsim.model import card as cards
-from mmsim.model.cache import State
 from mmsim.model.threads import Given, Grid, Shape, asked
 from mmsim.results.cache import bound, busy
 from mmsim.results.prediction import UNMODELLED, Prediction
@@ -86,14 +85,14 @@ class Card(cards.Card, Cached):
             one = bind(self, program, args, sizes, "asynchronous", MOST)
             operations = counted(one)
             one.pauses = self._pauses(one, operations)
-            one.left = State._make(part.copy() for part in swept(self))
+            one.left = swept(self)
             run = launch(one, "array", None, False)
         counts = one.grid.unused(), operations.kinds, operations.warps
 
         def again() -> float:
             """Predict the same launch once more, with the cache that the first one left."""
             other = bind(self, program, args, sizes, "asynchronous", MOST)
-            other.left = State._make(np.array(part) for part in one.left or swept(self))
+            other.left = one.left
             other.pauses = one.pauses
             return self._prediction(*counts, launch(other, "array", None, False)).milliseconds
 

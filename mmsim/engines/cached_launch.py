@@ -145,10 +145,14 @@ def waits(launch: Launch) -> Waits:
 
     No access waits if a warp has one request under way: it has completed by then.
     """
-    needs, most = launch.memo.once("waits", lambda: _waits(launch))
     warps = launch.grid.blocks * launch.grid.warps_per_block
     none = np.zeros(warps, np.int64)
-    return Waits(needs, most, none if launch.pauses is None else launch.pauses())
+    return Waits(*needed(launch), none if launch.pauses is None else launch.pauses())
+
+
+def needed(launch: Launch) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+    """`Waits.needs` and `Waits.most` of a launch, which need no run of it."""
+    return launch.memo.once("waits", lambda: _waits(launch))
 
 
 def _waits(launch: Launch) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:

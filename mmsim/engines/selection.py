@@ -26,7 +26,14 @@ def launch(bound: Launch, engine: Engine | None, trace: bool | None, check: bool
         raise LaunchError("the array engine has no trace; take engine='events' for one")
     try:
         in_order = bound.writes_text and bound.grid.threads <= FEW and engine is None
-        if recording or (engine or default_engine) == "events" or bound.ordered or in_order:
+        picked = "events" if recording or in_order else engine or default_engine
+        if picked == "array" and not checking and bound.ordered and bound.machine.cache is not None:
+            from mmsim.engines.array import in_turn
+
+            found = in_turn.run(bound)
+            if found is not None:
+                return found
+        if picked == "events" or bound.ordered:
             from mmsim.engines.events import engine as events  # loads SimPy
 
             return events.run(bound, recording, checking)

@@ -24,8 +24,10 @@ class Counted(Meaning):
     """A program that counts the operations of its warps while it runs.
 
     A warp issues an operation if at least one of its lanes is active. `warps` has the number of
-    each of the `kinds` of operations by warp.
+    each of the `kinds` of operations by warp. While it `rests`, nothing is counted.
     """
+
+    rests = False
 
     def begin(self, launch: Launch) -> None:
         """Prepare to count a launch: before it runs."""
@@ -58,6 +60,8 @@ class Counted(Meaning):
         numbers = np.array(list(found.values()), float)[:, None]
 
         def note(frame: Frame, mask: Mask) -> None:
+            if self.rests:
+                return
             active = self._active(frame, mask)
             if isinstance(active, int):
                 self.warps[rows, active] += numbers[:, 0]

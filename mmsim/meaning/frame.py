@@ -242,12 +242,16 @@ class Frame:
 
 
 def frame_fields(
-    grid: Grid, warp: int | None, needed: Collection[str]
+    grid: Grid, warp: int | Integers | None, needed: Collection[str]
 ) -> tuple[int, dict[str, Value]]:
-    """The number of lanes and the needed fields of T, for one warp or (None) for all threads.
+    """The number of lanes and the needed fields of T, for a warp, for some threads or (None) all.
 
     A field with the same value for all lanes is one number. `id` is always there.
     """
+    if isinstance(warp, np.ndarray):
+        own = {"id": grid.id, "block": grid.block, "warp": grid.warp}
+        own |= {"index": grid.index, "lane": grid.lane}
+        return len(warp), {name: own[name][warp] for name in {"id", *needed} & own.keys()}
     if warp is None:
         first, end = 0, grid.threads
     else:

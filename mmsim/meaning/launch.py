@@ -188,8 +188,8 @@ class Launch:
         machine = self.machine
         return machine.cache is None and machine.resident is None and self.lenient is None
 
-    def frame(self, warp: int | None, changes: Changes | None = None) -> Frame:
-        """The state of a warp's lanes, or (None) of all threads, before their first statement.
+    def frame(self, warp: int | Integers | None, changes: Changes | None = None) -> Frame:
+        """The state of a warp's lanes, or of several warps' threads, see `Meaning.frame`.
 
         With `changes` of memory, the sequencer says if it repeats a loop forever.
         """

@@ -28,6 +28,7 @@ import numpy as np
 
 from mmsim.errors import ArithmeticFault, RaisedError, TypeFault
 from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import (
     BINARY,
@@ -150,8 +151,11 @@ class Meaning(Evaluator):
                 return self._body
         return self._body
 
-    def frame(self, grid: Grid, warp: int | None) -> Frame:
-        """The state of a warp's lanes, or (None) of all threads, before their first statement."""
+    def frame(self, grid: Grid, warp: int | Integers | None) -> Frame:
+        """The state of a warp's lanes before their first statement.
+
+        In place of a warp there may be the threads of several, or None for all threads.
+        """
         self.ready()
         lanes, fields = frame_fields(grid, warp, self._fields)
         registers = {

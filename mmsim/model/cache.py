@@ -148,7 +148,7 @@ def new_state(
     """
     sizes = sizes or (1,) * numbers.dmms
     slots = numbers.halves * numbers.sets * numbers.ways
-    narrow = sectors < 1 << 29 and numbers.sectors <= BITS and numbers.sector <= BITS
+    narrow = are_narrow(numbers, sectors)
     return State(
         np.full(slots, -1, np.int32 if narrow else np.int64),
         np.zeros(slots, np.uint8 if narrow else np.int64),
@@ -163,6 +163,33 @@ def new_state(
         np.zeros(RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices, np.int64),
         np.zeros(2, np.int64),
         np.zeros(COUNTS + 2, np.int64),
+    )
+
+
+def are_narrow(numbers: Numbers, sectors: int) -> bool:
+    """Return whether narrow types hold a cache, for a bound as in `new_state`."""
+    return sectors < 1 << 29 and numbers.sectors <= BITS and numbers.sector <= BITS
+
+
+def narrowed(state: State) -> State:
+    """A state in arrays of the narrow types, if all its lines have been written as a whole.
+
+    A sector that is there as a whole stays so until its line leaves. Which places of it have been
+    written doesn't matter then.
+    """
+    return state._replace(
+        tags=state.tags.astype(np.int32),
+        valid=state.valid.astype(np.uint8),
+        written=np.minimum(state.written, (1 << BITS) - 1).astype(np.uint8),
+    )
+
+
+def widened(state: State) -> State:
+    """A state in arrays of the wide types."""
+    return state._replace(
+        tags=state.tags.astype(np.int64),
+        valid=state.valid.astype(np.int64),
+        written=state.written.astype(np.uint32),
     )
 
 

@@ -418,8 +418,14 @@ class InTurn(OfAnother):
     ) -> Integers:
         if not isinstance(self.rule, Groups) or len(addresses) == 0:
             return super().stage_counts(addresses, warps, count, lanes)
-        order = np.lexsort((addresses, warps))
-        addresses, warps = addresses[order], warps[order]
+        least = addresses.min()
+        span = int(addresses.max() - least) + 1
+        if span * count < 1 << 62:  # one number for both, which NumPy sorts faster
+            warps, addresses = np.divmod(np.sort(warps * span + (addresses - least)), span)
+            addresses += least
+        else:
+            order = np.lexsort((addresses, warps))
+            addresses, warps = addresses[order], warps[order]
         groups = self.cells(addresses)
         new_warp = np.append(True, warps[1:] != warps[:-1])
         firsts = np.flatnonzero(new_warp | np.append(True, addresses[1:] != addresses[:-1]))

@@ -203,7 +203,12 @@ class ArrayInMemory:
         for first in range(0, len(firsts), TOGETHER):
             begins, own = firsts[first : first + TOGETHER], ends[first : first + TOGETHER]
             part = slice(int(begins[0]), int(own[-1]))
-            order = np.repeat(begins + own - 1, own - begins) - np.arange(part.start, part.stop)
+            lanes = own - begins
+            if not self.shared and (lanes == lanes[0]).all():  # often, and faster
+                where = elements[part].reshape(-1, lanes[0])[:, ::-1].ravel()
+                self.flat[where] = values[part].reshape(-1, lanes[0])[:, ::-1].ravel()
+                continue
+            order = np.repeat(begins + own - 1, lanes) - np.arange(part.start, part.stop)
             if self.shared:
                 # Lanes that change places belong to one block.
                 copies = blocks[part] if isinstance(blocks, np.ndarray) else blocks

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mmsim.model.conflicts import Banks, Conflict, Groups, InParts
+from mmsim.model.conflicts import Banks, Conflict, Groups, InParts, InTurn
 
 
 class AnotherBanks(Conflict):
@@ -139,3 +139,11 @@ def test_stages_of_few_lanes_at_many_banks_are_those_of_each_warp(rule):
         found = rule.stage_counts(addresses, warps, 40).tolist()
         asked = [addresses[warps == warp].tolist() for warp in range(40)]
         assert found == [rule.stages(one) if one else 0 for one in asked]
+
+
+@pytest.mark.parametrize("far", [8, 1 << 61])
+def test_atomics_of_several_warps_are_counted_however_far_apart_their_words_are(far):
+    addresses = np.array([far, 0, far, 1, far, 0, far + 1])
+    warps = np.array([0, 0, 0, 0, 1, 1, 3])
+    rule = InTurn(4, Groups(4))
+    assert rule.stage_counts(addresses, warps, 4).tolist() == [3, 2, 0, 1]

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mmsim.engines.array.turns_compiled import BARRIER, REPORT, add, take
-from mmsim.model.cache import READ, TAGS, Numbers, add_counts, home_of, quotient, serve, spread
+from mmsim.model.cache import TAGS, Numbers, add_counts, home_of, quotient, serve, spread
 from mmsim.model.cache import State as Cache
 from mmsim.model.rounds import all_done, completion, next_request, sent
 
@@ -34,6 +34,7 @@ class Launch(NamedTuple):
     firsts: Any  # the first DMM of each cluster, and the end of the last one
     operations: Any  # the operations of the warps: 1 is a barrier, 2 + r is request r
     threads: Any  # threads of each block
+    orders: Any  # for each access, whether the order of its requests matters: see `NOTED`
     needs: Any  # for each access, whether it waits for the requests of each other access
     most: Any  # for each access, its most requests under way; 0: no bound
     pauses: Any  # for each warp, the time that it computes before a request or a barrier
@@ -69,26 +70,38 @@ class State(NamedTuple):
     todo: Any  # warps that go on now
     heap_times: Any
     heap: Any  # the heap of events: warps that go on; after these, shared memories that dispatch
-    numbers: Any
-    """The size of the heap, the size of `todo`, the last completion, the sum of `bring`."""
+    ordered: Any  # the requests of accesses whose order matters, as they were dispatched
+    held: Any  # warps whose next operation is not known, and when their requests were dispatched
+    numbers: Any  # see `IN_HEAP` and the others
     counts: Any  # the costs of each access's requests, see `mmsim.model.cache`
 
 
 OF_BLOCKS = "dmm", "unfinished", "arrived"  # the fields with a number for each block
-IN_HEAP, TO_DO, DONE, SEEN, BEGUN = range(5)
+IN_HEAP, TO_DO, DONE, BEGUN, ORDERED, HELD, UNTIL, NOW, LAST = range(9)
+"""The numbers of the state: the sizes of the heap and of `todo`, the last completion, the blocks
+that have begun, the sizes of `ordered` and of `held`, the first time at which a held warp may go
+on, the time, and the cluster's node that was dispatched last."""
+NOTED, USED, USED_NEXT = 1, 2, 3
+"""The order of an access's requests matters, and its warp goes on: with an operation that is known;
+with one that depends on the word received; with such a one, which waits for the request."""
+FOREVER = 1 << 62
+STOPPED, ASKS = -1, -2
+"""No time: the results of `play` if it was stopped, and if it needs operations of held warps."""
 LINE = 16  # numbers of 4 bytes in a line of this computer's cache
 LARGE = 1 << 14
 """A cache with more slots doesn't fit into the caches near this computer's processor."""
 
 
-def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -> int:
-    """Load the entries of the cache that a read may need; return a number without a meaning.
+def soon(array: Any, at: int) -> None:
+    """Ask this computer to bring an array's entry; `cached_time` compiles it to an instruction."""
 
-    The simulation of a large cache waits for this computer's memory. The loads here don't depend on
-    each other, as they do in `serve`, so this computer fetches many at the same time. For writes
-    this took longer than it saved: they touch both halves.
+
+def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -> None:
+    """Ask for the entries of the cache that a request may need.
+
+    The simulation of a large cache waits for this computer's memory, which can bring many entries
+    at the same time.
     """
-    seen = 0
     before = -1
     for at in range(first, last):
         line = quotient(sectors[at], numbers.sectors)
@@ -98,12 +111,12 @@ def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -
             home = home_of(line, numbers.halves)
             for half in range(numbers.halves):
                 slot = (half * numbers.sets + place) * numbers.ways
-                for one in range(slot, slot + min(numbers.ways, len(cache.tags) + 1), LINE):
-                    seen += cache.tags[one]
+                end = slot + min(numbers.ways, len(cache.tags) + 1)  # a sparse set is short
+                for one in range(slot, end, LINE):
+                    soon(cache.tags, one)
+                    soon(cache.valid, one)
                     if half == home:
-                        seen += cache.valid[one]
-                        seen += cache.written[one * numbers.sectors]
-    return seen
+                        soon(cache.written, one * numbers.sectors)
 
 
 def push(state: State, time: int, what: int) -> None:
@@ -225,7 +238,25 @@ def under_way(launch: Launch, state: State, warp: int, site: int, now: int, done
     first = warp * launch.places
     sent(state.times, state.sites, first, launch.places, site, done)
     sequence = state.sequences[warp]
+    order = launch.orders[site]
+    if order > 0:
+        state.ordered[state.numbers[ORDERED]] = launch.operations[sequence[0]] - REQUEST
+        state.numbers[ORDERED] += 1
     sequence[0] += 1
+    if order < USED:
+        follow(launch, state, warp, now)
+        return
+    held = state.held[state.numbers[HELD]]
+    held[0], held[1] = warp, now
+    state.numbers[HELD] += 1
+    soonest = done if order == USED_NEXT else now + 1
+    state.numbers[UNTIL] = min(state.numbers[UNTIL], soonest)
+
+
+def follow(launch: Launch, state: State, warp: int, now: int) -> None:
+    """Note the time when a warp goes on whose last request was dispatched at `now`."""
+    first = warp * launch.places
+    sequence = state.sequences[warp]
     operation = BARRIER
     pause = 0
     if sequence[0] < sequence[1]:
@@ -282,8 +313,8 @@ def dispatch(
     first = launch.ends[request]
     end = launch.ends[request + 1]
     kind = launch.kinds[site]
-    if kind == READ and numbers.sets * numbers.ways > LARGE:
-        state.numbers[SEEN] = bring(numbers, cache, launch.sectors, first, end)
+    if numbers.sets * numbers.ways > LARGE:
+        bring(numbers, cache, launch.sectors, first, end)
     who, asked = (x, kind), (launch.sectors, launch.touched, first, end)
     done = serve(numbers, cache, now, *who, launch.stages[request], *asked)
     add_counts(numbers, cache, state.counts[site], *who, launch.sectors, first, end)
@@ -292,11 +323,20 @@ def dispatch(
 
 
 def play(launch: Launch, state: State, numbers: Numbers, cache: Cache, control: Any) -> int:
-    """Return the last completion of all; -1 if stopped."""
-    while begin_block(launch, state, state.numbers[BEGUN] % launch.dmms):
-        pass
-    go_on(launch, state, cache.clusters, 0)
-    now = free = last = count = 0
+    """Return the last completion of all.
+
+    It is `STOPPED` if it was, and `ASKS` if held warps need operations: when they have these, it
+    goes on.
+    """
+    if state.numbers[BEGUN] == 0:
+        while begin_block(launch, state, state.numbers[BEGUN] % launch.dmms):
+            pass
+        go_on(launch, state, cache.clusters, 0)
+    for one in range(state.numbers[HELD]):
+        follow(launch, state, state.held[one][0], state.held[one][1])
+    state.numbers[HELD] = state.numbers[ORDERED] = count = 0
+    state.numbers[UNTIL] = FOREVER
+    now, last, free = state.numbers[NOW], state.numbers[LAST], cache.free[TAGS]
     warps = len(state.sequences)
     while True:
         ready = state.clusters[0] != 0
@@ -306,21 +346,29 @@ def play(launch: Launch, state: State, numbers: Numbers, cache: Cache, control: 
             make_room(launch, state)
             go_on(launch, state, cache.clusters, now)
             continue
+        time = FOREVER
         if state.numbers[IN_HEAP] > 0:
             time = state.heap_times[0]
-            if not ready or time <= max(now, free):
-                now = time
-                what = pop(state)
-                if what >= warps:
-                    dispatch_shared(launch, state, what - warps, now)
-                else:
-                    state.todo[0] = what
-                    state.numbers[TO_DO] = 1
-                    go_on(launch, state, cache.clusters, now)
-                continue
-        elif not ready:
+        later = max(now, free)
+        happens = not ready or time <= later
+        if happens:
+            later = time
+        if later == FOREVER and state.numbers[HELD] == 0:
             break
-        now = max(now, free)
+        if later >= state.numbers[UNTIL] or state.numbers[ORDERED] == len(state.ordered):
+            state.numbers[NOW], state.numbers[LAST] = now, last
+            control[1] += count
+            return ASKS
+        now = later
+        if happens:
+            what = pop(state)
+            if what >= warps:
+                dispatch_shared(launch, state, what - warps, now)
+            else:
+                state.todo[0] = what
+                state.numbers[TO_DO] = 1
+                go_on(launch, state, cache.clusters, now)
+            continue
         last = dispatch(launch, state, numbers, cache, last, now)
         free = cache.free[TAGS]
         count += 1
@@ -328,7 +376,7 @@ def play(launch: Launch, state: State, numbers: Numbers, cache: Cache, control: 
             control[1] += count
             count = 0
             if control[0] != 0:
-                return -1
+                return STOPPED
     control[1] += count
     return state.numbers[DONE]  # type: ignore[no-any-return]
 
@@ -365,6 +413,7 @@ PARTS = (
     make_room,
     open_barrier,
     go_on,
+    follow,
     under_way,
     dispatch_shared,
     dispatch,

@@ -47,6 +47,8 @@ Numeric = npt.NDArray[Any]
 FEW = 5_000  # the sectors that Python plays before Numba is loaded
 PLAY = LazilyCompiled("cached_compiled.play", 1_000_000)
 """The sectors that Python plays in about the time that compiling takes."""
+BYTES = 64
+"""Bytes of a line of this computer's cache."""
 OF_A_REQUEST = 60  # bytes of a request, in addition to its sectors
 OF_A_NOTE = 600
 OF_A_PLACE = 12
@@ -84,6 +86,8 @@ def compiled() -> SimpleNamespace:
     register_trees()
     extending.overload(rule.quotient)(quick_quotient(numba))
     extending.overload(rule.slot_of)(quick_slot_of(numba))
+    extending.overload(sectors_file.sort)(quick_sort(numba))
+    extending.overload(player.soon)(quick_soon(numba))
     for functions in (rule.PARTS, rounds.PARTS, sectors_file.PARTS, player.PARTS):
         for function in functions:
             extending.register_jitable(forceinline=True)(function)
@@ -108,6 +112,96 @@ def quick_quotient(numba: Any) -> Any:
             return int64(number) // by
 
         return divided
+
+    return chosen
+
+
+RANKED = 32
+"""The most numbers that are sorted by counting, for each, those that come before it."""
+
+
+def quick_sort(numba: Any) -> Any:
+    """A sort for Numba that ranks a few numbers by vector instructions.
+
+    There is room for `RANKED` numbers more behind them.
+    """
+    extending: Any = import_module("numba.extending")
+    ir: Any = import_module("llvmlite.ir")
+    int64 = numba.int64
+    by_steps = sectors_file.by_steps
+
+    @extending.intrinsic  # type: ignore[untyped-decorator]
+    def rank(context: Any, numbers: Any, one: Any, others: Any) -> Any:
+        """The numbers before one of the first `RANKED`: less, or equal and earlier.
+
+        `others` has a bit for each of the numbers that count.
+        """
+
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, values[0])
+            number, bits = context.get_value_type(signature.args[0].dtype), ir.IntType(RANKED)
+            vector = ir.VectorType(number, RANKED)
+            first = builder.bitcast(array.data, vector.as_pointer())
+            found = builder.load(first, align=signature.args[0].dtype.bitwidth // 8)
+            own = builder.load(builder.gep(array.data, [values[1]]))
+            wanted = builder.insert_element(
+                ir.Constant(vector, ir.Undefined), own, ir.Constant(ir.IntType(32), 0)
+            )
+            every = ir.Constant(ir.VectorType(ir.IntType(32), RANKED), [0] * RANKED)
+            wanted = builder.shuffle_vector(wanted, ir.Constant(vector, ir.Undefined), every)
+            less = builder.bitcast(builder.icmp_signed("<", found, wanted), bits)
+            same = builder.bitcast(builder.icmp_signed("==", found, wanted), bits)
+            place = builder.trunc(values[1], bits)
+            earlier = builder.sub(builder.shl(bits(1), place), bits(1))
+            before = builder.or_(less, builder.and_(same, earlier))
+            before = builder.and_(before, builder.trunc(values[2], bits))
+            return builder.zext(builder.ctpop(before), ir.IntType(64))
+
+        return int64(numbers, int64, int64), generate
+
+    def chosen(numbers: Any, count: Any) -> Any:
+        def ranked(numbers: Any, count: Any) -> None:
+            if count > RANKED:
+                by_steps(numbers, count)
+                return
+            others = (1 << count) - 1
+            for one in range(count):
+                numbers[RANKED + rank(numbers, int64(one), int64(others))] = numbers[one]
+            for one in range(count):
+                numbers[one] = numbers[RANKED + one]
+
+        return ranked
+
+    return chosen
+
+
+def quick_soon(numba: Any) -> Any:
+    """A prefetch for Numba."""
+    extending: Any = import_module("numba.extending")
+    ir: Any = import_module("llvmlite.ir")
+
+    @extending.intrinsic  # type: ignore[untyped-decorator]
+    def prefetch(context: Any, array: Any, at: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            made = context.make_array(signature.args[0])(context, builder, values[0])
+            number = ir.IntType(32)
+            address = builder.bitcast(
+                builder.gep(made.data, [values[1]]), ir.IntType(8).as_pointer()
+            )
+            kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+            function = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
+            builder.call(function, [address, number(1), number(3), number(1)])
+            return context.get_dummy_value()
+
+        return numba.void(array, numba.int64), generate
+
+    int64 = numba.int64
+
+    def chosen(array: Any, at: Any) -> Any:
+        def asked(array: Any, at: Any) -> None:
+            prefetch(array, int64(at))
+
+        return asked
 
     return chosen
 
@@ -191,6 +285,7 @@ class Requests:
         self.held = 0
         self.numbers, self.ways = asked(launch)
         self.masked = self.numbers.sets > 0
+        self.orders = np.zeros(len(launch.meaning.sites), np.int64)
         self.to_shared = [launch.arrays[site.array].own_units for site in launch.meaning.sites]
 
     def note(self, site: int, addresses: Integers, firsts: Integers, stages: Integers) -> int:
@@ -238,7 +333,7 @@ class Requests:
             most = asked.most(int(firsts[last] - firsts[first]))
             own = np.empty(most, dtype)
             places = np.zeros(most if self.masked else 0, np.uint32)
-            scratch = np.empty(longest, np.int64)
+            scratch = np.zeros(longest + 2 * RANKED, np.int64)
             given = addresses, firsts, first, last, scratch
             end = compiled().gather_all(asked, *given, own, places, ends)
             pieces[first] = last, own[:end], places[:end]
@@ -251,19 +346,22 @@ class Requests:
             ends[first:last] += before
             before += len(own)
         return (
-            np.concatenate([own for _, (_, own, _) in every]),
-            np.concatenate([places for _, (_, _, places) in every]),
+            _joined([own for _, (_, own, _) in every], dtype),
+            _joined([places for _, (_, _, places) in every], np.uint32),
             ends,
         )
 
     def new_state(self, sectors: int) -> rule.State:
         """Return an empty cache for requests with `sectors` sectors, in arrays."""
-        most = max(sectors, last_sector(self.launch))
-        return new_state(self.numbers, self.launch.machine, most)
+        return new_state(self.numbers, self.launch.machine, self.most(sectors))
+
+    def most(self, sectors: int = 0) -> int:
+        """A bound for the numbers of sectors."""
+        return max(sectors, last_sector(self.launch))
 
     def pays(self, work: int) -> bool:
         """Return whether to use compiled functions for `work` more sectors."""
-        return work >= FEW and PLAY.pays(work)
+        return bool(self.orders.any()) or (work >= FEW and PLAY.pays(work))
 
     def asynchronous(
         self,
@@ -279,7 +377,7 @@ class Requests:
             plain = player.State._make(part.tolist() for part in state)._replace(counts=counts)
             return player.play(fixed, plain, self.numbers, plain_state(launch), control)
         compile = self.pays(self.sectors)
-        cached = launch.left or self.new_state(self.sectors)
+        cached = self.found()
         fixed, state = self._prepared(operations, start, compile)
         state = state._replace(counts=counts)
         if compile:
@@ -295,6 +393,19 @@ class Requests:
         leave(launch, cached)
         return time
 
+    def found(self) -> rule.State:
+        """A copy of the cache that an earlier launch left, or an empty one."""
+        left = self.launch.left
+        if left is None:
+            left = self.new_state(self.sectors)
+        elif not rule.are_narrow(self.numbers, self.most(self.sectors)):
+            left = rule.widened(left)
+        return rule.State._make(map(aligned, left))
+
+    def prepared(self, operations: Numeric, start: Integers) -> tuple[player.Launch, player.State]:
+        """Return the input of the compiled player, without counts, and drop the notes."""
+        return self._prepared(operations, start, True)
+
     def _prepared(
         self, operations: Numeric, start: Integers, compile: bool
     ) -> tuple[player.Launch, player.State]:
@@ -304,6 +415,8 @@ class Requests:
         warps = blocks * size
         # No more requests are under way than a warp has.
         places = min(machine.under_way, max(int(np.diff(start).max()), 1))
+        if self.orders.any():
+            places = machine.under_way
         if places > FEW_PLACES:
             more = OF_A_PLACE * warps * places
             self.growth.need(2 * self.held + OF_A_REQUEST * self.count + more, self.held)
@@ -315,6 +428,7 @@ class Requests:
             np.cumsum((0, *sizes)),
             operations.astype(np.int64),
             np.minimum(grid.block_size, grid.threads - np.arange(blocks) * grid.block_size),
+            self.orders,
             *waits(launch),
             np.array(kinds_of(launch), np.int64),
             np.array(self.to_shared, bool),
@@ -355,10 +469,21 @@ class Requests:
             todo=zeros(warps),
             heap_times=zeros(warps + dmms),
             heap=zeros(warps + dmms),
-            numbers=zeros(5),
+            ordered=zeros(max(warps, 1) if self.orders.any() else 1),
+            held=zeros((warps, 2) if self.orders.any() else (1, 2)),
+            numbers=zeros(9),
             counts=zeros(0),
         )
         return fixed, state
+
+
+def aligned(array: Numeric) -> Numeric:
+    """A copy that begins where a line of this computer's cache begins: few lines hold each set."""
+    place = np.empty(array.nbytes + BYTES, np.uint8)
+    first = -place.ctypes.data % BYTES
+    found = place[first : first + array.nbytes].view(array.dtype).reshape(array.shape)
+    found[...] = array
+    return found
 
 
 SWEPT = 3
@@ -373,7 +498,7 @@ def swept(machine: Machine) -> rule.State:
     places = numbers.sets * numbers.ways * numbers.halves * numbers.sectors * numbers.sector
     state = new_state(numbers, machine, rule.OTHER * numbers.sectors)
     compiled().write_other(numbers, state, SWEPT * places // machine.line)
-    return state
+    return rule.narrowed(state) if numbers.sectors <= rule.BITS else state
 
 
 class Rounds:

@@ -34,21 +34,33 @@ class Meetings:
 
     A stamp is the number of an interval between barriers, of a way, and of a warp of the block: the
     only one that has accessed the word in the interval, or `several`. `sizes` are those of the
-    arrays.
+    arrays. Of arrays `of_grid` it is a warp of the grid. Atomics of `Launch.in_turn` commute there,
+    because they take effect in the right order. Some of these arrays are parameters, for which the
+    whole launch is one interval.
     """
 
-    def __init__(self, launch: Launch) -> None:
-        self.sizes = {name: launch.arrays[name].size for name in launch.in_turn}
+    def __init__(self, launch: Launch, of_grid: frozenset[str] | None = None) -> None:
+        names = launch.in_turn if of_grid is None else of_grid
+        self.sizes = {name: launch.arrays[name].size for name in names}
         self._stamps: dict[str, Integers] = {}
         self._blocks = launch.grid.blocks
         self._of_block = self._several = launch.grid.warps_per_block
+        self._parameters: set[str] = set()
+        self._in_turn = launch.in_turn if of_grid is not None else frozenset[str]()
+        if of_grid is not None:
+            self._of_block, self._several = 0, launch.grid.warps
+            self._parameters = {name for name in of_grid if not launch.arrays[name].shared}
         self._shift = self._several.bit_length()
         self._ways: dict[str, int] = {"read": 1}
 
     def needed(self, threads: int) -> int:
         """The approximate bytes for a launch of so many threads."""
-        words = self._blocks * sum(self.sizes.values())
+        words = sum(map(self._words, self.sizes))
         return OF_A_WORD * words + (OF_A_LANE * threads if words else 0)
+
+    def _words(self, array: str) -> int:
+        """The words of all copies of an array."""
+        return self.sizes[array] * (1 if array in self._parameters else self._blocks)
 
     def note(
         self, request: Request, blocks: Integers, warps: Integers, intervals: Integers
@@ -58,11 +70,15 @@ class Meetings:
         `blocks` and `warps` are those of each lane, `intervals` those in which all warps are.
         """
         array, way, shift = request.site.array, self._way(request), self._shift
-        words = blocks * self.sizes[array] + request.elements
+        words = request.elements
+        if array not in self._parameters:
+            words = blocks * self.sizes[array] + words
         if (stamps := self._stamps.get(array)) is None:
-            stamps = self._stamps[array] = np.full(self._blocks * self.sizes[array], -1)
+            stamps = self._stamps[array] = np.full(self._words(array), -1)
         own = warps - blocks * self._of_block
-        begins = (intervals[warps] * MOST_WAYS) << shift
+        begins: Integers | int = 0
+        if array not in self._parameters:
+            begins = (intervals[warps] * MOST_WAYS) << shift
         before = stamps[words] - begins
         ways = before >> shift
         is_other = (before >= 0) & (before & ((1 << shift) - 1) != own)
@@ -75,13 +91,16 @@ class Meetings:
         if together.any():  # several warps access a word by this request
             if way == ALONE:
                 raise Meet
-            stamps[words[together]] = (begins + (way << shift) + self._several)[together]
+            several = begins + (way << shift) + self._several
+            stamps[words[together]] = np.broadcast_to(several, together.shape)[together]
 
     def _way(self, request: Request) -> int:
         """The number of a request's way: accesses of one way commute, but for those `ALONE`."""
         site, values, key = request.site, request.values, None
         if values is None:
             key = "read"
+        elif site.kind == "atomic" and site.array in self._in_turn:
+            key = "in turn"
         elif site.op == "exch" and not site.returns:
             words = bits(values)
             if (words == words[0]).all():

@@ -170,4 +170,4 @@ class CachedUnit(MemoryUnit):
     def leave(self) -> None:
         """Leave the cache if this launch began with an earlier one's."""
         if self.launch.left is not None:
-            leave(self.launch, in_arrays(self.state, self.launch.left))
+            leave(self.launch, in_arrays(self.state, cache.widened(self.launch.left)))
