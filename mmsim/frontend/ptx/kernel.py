@@ -30,6 +30,7 @@ from mmsim.frontend.ptx.module import (
     Variable,
 )
 from mmsim.frontend.python.scope import number
+from mmsim.host.garbage import unsearched
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
 from mmsim.ir.walk import numbered
@@ -129,9 +130,10 @@ class PtxProgram(Program):
         if self._goes_anywhere:
             binding.widen()
         if binding.key not in self._specialized:
-            code, slots = self._lowered(binding)
-            if self._goes_anywhere and binding.widen():
+            with unsearched():
                 code, slots = self._lowered(binding)
+                if self._goes_anywhere and binding.widen():
+                    code, slots = self._lowered(binding)
             self._specialized[binding.key] = Program(_named(self.name), code), slots
         program, slots = self._specialized[binding.key]
         self._code = program.code
