@@ -46,6 +46,7 @@ _WORDS = {
 _OFFENDING = re.compile(r'[\w$%.]+|"[^"\n]*|\S')
 
 
+@unsearched()
 def read(text: str, name: str = "ptx") -> Module:
     """Return the module that a text in PTX spells; errors call the text `name`."""
     source = Source(text, name)
@@ -58,8 +59,7 @@ def _tree(text: str, start: str, source: Source) -> Tree[Token]:
     """Return the tree of a text that has all its words where the source has them."""
     reading = _parser().parse_interactive(text, start)
     try:
-        with unsearched():
-            found: Tree[Token] = reading.resume_parse()  # type: ignore[no-untyped-call]  # of Lark
+        found: Tree[Token] = reading.resume_parse()  # type: ignore[no-untyped-call]  # of Lark
     except UnexpectedInput as error:
         possible = reading.accepts()  # type: ignore[no-untyped-call]  # nor has this types
         raise _unexpected(error, possible, source) from None
