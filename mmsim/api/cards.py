@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.api.machines import Cached
-from mmsim.errors import Brief
+from mmsim.errors import Brief, MMSimError
 from mmsim.host.guesses import advised
 from mmsim.model import card as cards
 from mmsim.model.cache import State
-from mmsim.model.threads import Given, asked
+from mmsim.model.threads import Given, Grid, Shape, asked
 from mmsim.results.cache import bound, busy
-from mmsim.results.prediction import Prediction
+from mmsim.results.prediction import UNMODELLED, Prediction
+
+if TYPE_CHECKING:
+    from mmsim.meaning.launch import Launch
+    from mmsim.results import run
+
+Sizes = tuple[int, int | None, Shape | None]
+"""The sizes of a launch, as `mmsim.model.threads.asked` returns them."""
 
 MOST = 1 << 40
 """Accesses of a thread that are not taken for an endless program."""
+SCHEDULERS = 4
+"""Schedulers of a multiprocessor."""
 DEPENDENT = 4
 """Clock cycles from an operation of a warp to the next one that needs its result."""
 
@@ -64,47 +75,78 @@ class Card(cards.Card, Cached):
         >>> mm.H200().predict(copy, a, a.copy(), threads=4096, block_size=256).bound
         'latency'
         """
+        with Brief():
+            return self._predict(program, args, asked(threads, block_size, grid, block))
+
+    def _predict(self, program: Any, args: tuple[Any, ...], sizes: Sizes) -> Prediction:
+        """Run a launch with a cache full of other words, and predict its time."""
         from mmsim.api.binding import bind, exhaustion  # loads what parses and runs
         from mmsim.engines.array.cached_time import swept
         from mmsim.engines.selection import launch
         from mmsim.meaning.counted import counted
 
-        with Brief():
-            sizes = asked(threads, block_size, grid, block)
-            with exhaustion(program, sizes[0]):
-                one = bind(self, program, args, sizes, "asynchronous", MOST)
-                operations = counted(one)
-                one.left = State._make(part.copy() for part in swept(self))
-                run = launch(one, "array", None, False)
-        requests = run.time
-        costs = np.array([self._cost(kind) for kind in operations.kinds])
-        issued = _issue(self, costs, operations.warps, one.grid.warps_per_block, one.grid.dmms)
+        with exhaustion(program, sizes[0]):
+            one = bind(self, program, args, sizes, "asynchronous", MOST)
+            operations = counted(one)
+            one.left = State._make(part.copy() for part in swept(self))
+            run = launch(one, "array", None, False)
+        cold = self._prediction(one.grid, operations.kinds, operations.warps, run)
+        others = [time for name, time in cold.parts.items() if name != "memory"]
+
+        def again() -> float:
+            """Predict the same launch once more, with the cache that the first one left."""
+            other = bind(self, program, args, sizes, "asynchronous", MOST)
+            other.left = State._make(np.array(part) for part in one.left or swept(self))
+            return max(self._with_launch(launch(other, "array", None, False).time), *others)
+
+        return replace(cold, again=again, empty=False)
+
+    def _predicts(self, launch: Launch) -> Callable[[run.Run], Prediction]:
+        """A function that predicts a launch's time: from its run, or in lock step by another."""
+        if launch.schedule == "synchronous":
+            grid = launch.grid
+            sizes = grid.threads, grid.block_size, grid.shape
+            return partial(self._without_lock_step, launch.program, launch.args, sizes)
+        from mmsim.meaning.counted import counted
+
+        operations = counted(launch)
+        return partial(self._prediction, launch.grid.unused(), operations.kinds, operations.warps)
+
+    def _without_lock_step(
+        self, program: Any, args: tuple[Any, ...], sizes: Sizes, _: run.Run
+    ) -> Prediction:
+        return self._predict(program, args, sizes)
+
+    def _prediction(
+        self, grid: Grid, kinds: Sequence[str], warps: npt.NDArray[np.float64], run: run.Run
+    ) -> Prediction:
+        """Predict the time of a launch from its run, and the operations of its warps by kind."""
+        costs = np.array([self._cost(kind) for kind in kinds])
+        of_block = grid.warps_per_block
+        if self.operations:
+            issued = _issue(self, costs, warps, of_block, grid.dmms)
+        else:
+            issued = _least_issue(self, warps, of_block, grid.dmms)
         times = {
-            "memory": requests,
+            "memory": run.time,
             "instructions": issued,
-            "blocks": one.grid.blocks * self.block_time,
+            "blocks": grid.blocks * self.block_time,
         }
         most = max(times, key=times.__getitem__)
         binds = most
         if most == "memory":
             taken = busy(run.cache, self.cache)
             binds = bound(taken, taken, run.time)
+        elif most == "instructions" and not self.operations:
+            binds = UNMODELLED
         number, error = next(
             ((number, error) for name, number, error in self.errors if name == binds), (0, None)
         )
-
-        def again() -> float:
-            """Predict the same launch once more, with the cache that the first one left."""
-            other = bind(self, program, args, sizes, "asynchronous", MOST)
-            other.left = State._make(np.array(part) for part in one.left or swept(self))
-            warm = launch(other, "array", None, False).time
-            return self._with_launch(
-                max(warm, *(times[name] for name in times if name != "memory"))
-            )
-
         parts = {name: self._with_launch(time) for name, time in times.items()}
         total = self._with_launch(times[most])
-        return Prediction(run.program, self.name, total, binds, error, number, parts, again)
+        return Prediction(
+            run.program, self.name, total, binds, error, number, parts, _not_again, empty=True
+        )
 
     def _with_launch(self, time: float) -> float:
         return self.milliseconds(time + self.launch_time)
@@ -148,6 +190,12 @@ def H100() -> Card:
     return card("h100")
 
 
+def _not_again() -> float:
+    raise MMSimError(
+        "a run's prediction has no time with a warm cache; card.predict(kernel, ...).warm has one"
+    )
+
+
 def _issue(
     machine: Card,
     costs: npt.NDArray[Any],
@@ -169,6 +217,12 @@ def _issue(
     serial = np.maximum.reduceat(each @ warps, np.arange(0, warps.shape[1], of_block))
     longest = float(serial.max())
     return round(max(_busiest(issue, dmms), _busiest(serial / at_once, dmms), longest))
+
+
+def _least_issue(machine: Card, warps: npt.NDArray[np.float64], of_block: int, dmms: int) -> int:
+    """The least time units of the busiest DMM: each scheduler issues an operation in each cycle."""
+    blocks = np.add.reduceat(warps.sum(axis=0), np.arange(0, warps.shape[1], of_block))
+    return round(_busiest(blocks, dmms) * machine.cycle_time / SCHEDULERS)
 
 
 def _busiest(blocks: Sequence[float] | npt.NDArray[Any], dmms: int) -> float:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from mmsim.api.report import Report
 from mmsim.api.result import Run
@@ -14,6 +15,11 @@ from mmsim.host.guesses import Guessed, advised, instead
 from mmsim.model import cached, dmm, hmm, machines, umm
 from mmsim.model.machines import Engine, Schedule
 from mmsim.model.threads import Given, asked
+
+if TYPE_CHECKING:
+    from mmsim.meaning.launch import Launch
+    from mmsim.results.prediction import Prediction
+    from mmsim.results.run import Run as PlainRun
 
 LAUNCH = (
     "machine.run(program, a, b, threads=16): what follows the program are its arguments in order"
@@ -113,11 +119,19 @@ class Machine(machines.Machine, Guessed):
             sizes = asked(threads, block_size, grid, block)
             with exhaustion(program, sizes[0]):
                 bound = bind(self, program, args, sizes, schedule, max_accesses)
-                made = Run.of(launch(bound, engine, trace, check))
+                predicts = self._predicts(bound)
+                plain = launch(bound, engine, trace, check)
+            made = Run.of(plain)
+            if predicts is not None:
+                made.__dict__["predicts"] = partial(predicts, plain)
             if made.record is not None:
                 how = {"threads": threads, "block_size": block_size, "grid": grid, "block": block}
                 made.record.__dict__["launched"] = (program, args, how, schedule)
             return made
+
+    def _predicts(self, launch: Launch) -> Callable[[PlainRun], Prediction] | None:
+        """A function that predicts a launch's time from its run; None if this isn't a card."""
+        return None
 
     @advised(LAUNCH.replace("run", "check"))
     def check(

@@ -6,12 +6,14 @@ from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from mmsim.api.trace import Trace
 from mmsim.errors import LaunchError, shown
+from mmsim.host.arguments import two_names
 from mmsim.host.guesses import advised
 from mmsim.results import run
+from mmsim.results.prediction import ComparedPredictions, Prediction, compared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,6 +96,10 @@ class Run(Saved, run.Run):
         made = cls._as(plain)
         made.__dict__["records"] = tuple(map(Trace.of, plain.records))
         return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The run as data, without what predicts its time, which may hold its arguments."""
+        return {name: value for name, value in vars(self).items() if name != "predicts"}
 
     @property
     def trace(self) -> Trace:
@@ -223,7 +229,7 @@ def total(runs: Iterable[run.Run]) -> Run:
     return Run.of(run.total(runs))
 
 
-@advised()
+@overload
 def compare(
     first: run.Run,
     second: run.Run,
@@ -232,20 +238,39 @@ def compare(
     start: int = 0,
     end: int | None = None,
     preset: str | None = None,
-) -> Comparison:
-    """Return two runs with traces side by side, to step through both at the same time.
+) -> Comparison: ...
+@overload
+def compare(
+    first: Prediction, second: Prediction, *, names: Sequence[str] | None = None
+) -> ComparedPredictions: ...
+@advised()
+def compare(
+    first: run.Run | Prediction,
+    second: run.Run | Prediction,
+    *,
+    names: Sequence[str] | None = None,
+    start: int = 0,
+    end: int | None = None,
+    preset: str | None = None,
+) -> Comparison | ComparedPredictions:
+    """Return two runs with traces side by side, or which of two predictions is the faster one.
 
-    The runs may have any machines, programs and schedules, and several launches (`mm.total`). A
-    notebook shows the page, `save` writes it, `widget()` makes a widget, `plot()` a figure.
+    Runs may have any machines, programs and schedules, and several launches (`mm.total`). A page
+    steps through both at the same time. A notebook shows it, `save` writes it, `widget()` makes a
+    widget, `plot()` a figure.
+
+    Predictions of `Card.predict` may be of any kernels and cards. The result says which is faster,
+    by how much, and whether this exceeds what predictions of these kinds miss.
 
     Parameters
     ----------
     first, second
-        Runs made with trace=True.
+        Runs made with trace=True, or predictions.
     names
         Their names. Default: the settings in which they differ.
     start, end, preset
-        The first and the last time unit to show, and with which moments to begin; see `Run.player`.
+        For runs: the first and the last time unit to show, and with which moments to begin; see
+        `Run.player`.
 
     Examples
     --------
@@ -259,7 +284,24 @@ def compare(
     ... )
     >>> mm.compare(dmm, umm, names=["DMM", "UMM"])
     <DMM and UMM, time units 0 to 6>
+
+    >>> near, far = (
+    ...     mm.H200().predict(read, np.zeros(2 * size), threads=size, block_size=256)
+    ...     for size in (1 << 12, 1 << 20)
+    ... )
+    >>> compared = mm.compare(near, far, names=["few", "many"])
+    >>> compared.faster is near, compared.exceeds
+    (True, True)
     """
+    if isinstance(first, Prediction) and isinstance(second, Prediction):
+        if (start, end, preset) != (0, None, None):
+            raise LaunchError("start, end and preset are for two runs; leave them out")
+        return compared(first, second, None if names is None else two_names(names))
+    if not (isinstance(first, run.Run) and isinstance(second, run.Run)):
+        raise LaunchError(
+            "compare takes two runs, or two predictions as card.predict(kernel, ...) makes them, "
+            f"not {type(first).__name__} and {type(second).__name__}"
+        )
     from mmsim.view.player import Comparison
 
     return Comparison(first, second, names, start, end, preset)

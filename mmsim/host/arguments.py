@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from mmsim.errors import LaunchError, shown
+from mmsim.printable import printable
 
 
 def is_whole(value: object) -> TypeGuard[int]:
@@ -43,6 +44,14 @@ def file_path(name: str, value: str | PathLike[str]) -> Path:
     if not isinstance(value, str | PathLike) or "\0" in str(value):
         raise LaunchError(f"{name}={shown(value)}, but {name} must be the name of a file")
     return Path(value)
+
+
+def two_names(names: Any) -> tuple[str, str]:
+    """The names that a caller gave for two things, fit to be printed."""
+    texts = [printable(str(name)) for name in several("names are two texts", names)]
+    if len(texts) != 2:
+        raise LaunchError(f"names has {len(texts)} texts; give one for each of the two")
+    return texts[0], texts[1]
 
 
 def several(what: str, value: Any) -> list[Any]:

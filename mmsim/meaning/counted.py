@@ -41,6 +41,9 @@ class Counted(Meaning):
         self._last: tuple[Any, Any] = (None, None)
         self._full = grid.threads % grid.block_size == 0 and grid.block_size % grid.width == 0
 
+    def rewind(self) -> None:
+        self.warps[:] = 0
+
     def _note(self, found: Operations) -> Note | None:
         """A function that counts operations for the warps of active lanes."""
         if not found:

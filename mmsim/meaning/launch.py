@@ -346,6 +346,7 @@ class Launch:
     def rewind(self) -> None:
         """Let all arrays hold their first contents again, and forget what was written."""
         self.texts.clear()
+        self.meaning.rewind()
         for array in self.arrays.values():
             array.rewind()
 

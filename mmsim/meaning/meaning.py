@@ -165,6 +165,9 @@ class Meaning(Evaluator):
         """Run the program for the lanes of a frame."""
         return self._body(frame, True)
 
+    def rewind(self) -> None:
+        """Forget what a run has left here, as the launch begins again: nothing."""
+
     @cached_property
     def may_spin(self) -> bool:
         """Return whether a loop may repeat forever: a `for` loop ends."""

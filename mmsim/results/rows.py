@@ -7,13 +7,16 @@ may need more: a rule that serves a warp in halves takes a stage for each half w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
 from operator import attrgetter
 from typing import Any, Literal, TypeVar
 
 from mmsim.errors import CallError
 from mmsim.host.guesses import Guessed, instead
 from mmsim.ir.liveness import Registers
+from mmsim.results.prediction import Prediction
 from mmsim.tabular import Rows, Tabular
 
 Kind = Literal["read", "write", "atomic"]
@@ -157,7 +160,10 @@ class ProfileLine(Stages):
 
 @dataclass(frozen=True, repr=False)
 class Profile(Tabular, Guessed):
-    """The lines of a program and of its functions, and the registers of a thread."""
+    """The lines of a program and of its functions, and the registers of a thread.
+
+    On a card, it has the predicted time of the launch, too.
+    """
 
     _instead = instead(
         {
@@ -165,12 +171,25 @@ class Profile(Tabular, Guessed):
             "to_csv": "run.to_csv(path)",
             "time": "run.time, or line.time of each line of profile.lines",
             "plot": "mm.figures.lines(run)",
+            "milliseconds ms bound": "profile.prediction, of a run on a card such as mm.H200()",
         }
     )
 
     program: str
     lines: tuple[ProfileLine, ...]
     registers: Registers | None = None
+    predicts: Callable[[], Prediction] | None = field(default=None, compare=False)
+
+    @cached_property
+    def prediction(self) -> Prediction | None:
+        """The predicted time of the launch, computed on demand.
+
+        None on a machine that isn't a card, for several launches, and for a run from a file.
+
+        Under the asynchronous schedule, it is that of the run. In lock step, as no card runs, it is
+        that of `Card.predict`: the arguments count as they are now, and it raises what that raises.
+        """
+        return None if self.predicts is None else self.predicts()
 
     @property
     def stages(self) -> int:

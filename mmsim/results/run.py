@@ -48,6 +48,8 @@ INSTEAD = instead(
         "save": "run.to_json() for all of it as text, run.to_csv(path) for its rows",
         "compare": "run.diff(other) for a table, mm.compare(run, other) to step through both",
         "latency": "run.machine.latency, or run.time for the time of the run",
+        "prediction predicted milliseconds bound": "run.profile().prediction on a card, or "
+        "card.predict(kernel, ...), as mm.H200().predict",
         "savefig": "mm.figures.save(run.plot(), path)",
     }
 )
@@ -176,7 +178,7 @@ class Run(Tabular, Guessed):
                         bound(times, whole, self.time) if times else "",
                     )
                 )
-        return Profile(self.program, tuple(lines), self.registers)
+        return Profile(self.program, tuple(lines), self.registers, vars(self).get("predicts"))
 
 
 def of_line(rows: Iterable[AnyRow], file: str, line: int) -> list[AnyRow]:

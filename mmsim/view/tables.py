@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
+from mmsim.errors import MMSimError
 from mmsim.ir.liveness import Registers
 from mmsim.model.questions import Conflicts
 from mmsim.model.threads import launched
@@ -20,6 +21,7 @@ from mmsim.results import AccessRow, Finding, Profile, Report, RoundRow, Run
 from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow, CacheRows
 from mmsim.results.costs import CostTables
 from mmsim.results.findings import Findings
+from mmsim.results.prediction import ComparedPredictions, Prediction
 from mmsim.results.report import looked_for
 from mmsim.results.rows import AccessRows, RoundRows
 from mmsim.view.palette import MONO
@@ -226,7 +228,22 @@ def profile_table(profile: Profile) -> Table:
     code = Column("source", numbers=False, code=True)
     shown = table_of(caption, (*titles, code), rows, most=len(rows))
     overlap = any(line.requests and line.time is None for line in lines)
-    return replace(shown, note=NO_TIMES) if overlap else shown
+    return replace(shown, note="\n".join([NO_TIMES] * overlap + _predicted(profile)))
+
+
+def _predicted(profile: Profile) -> list[str]:
+    """A line with the predicted time of the launch, if there is one."""
+    try:
+        found = profile.prediction
+    except MMSimError as error:
+        return [printable(f"no time predicted: {error}")]
+    return [] if found is None else [printable(f"predicted on {found.card}: {found.in_words}")]
+
+
+def prediction_table(found: Prediction) -> Table:
+    """A prediction in one line, and its parts."""
+    rows = [(part, f"{time:.4g}") for part, time in found.parts.items()]
+    return table_of(str(found), columns("part", "milliseconds", numbers="milliseconds"), rows)
 
 
 def _registers(needed: Registers | None) -> str:
@@ -235,6 +252,22 @@ def _registers(needed: Registers | None) -> str:
         return ""
     words = f"; {counted(needed.words, 'register')}"
     return words if needed.data == needed.words else f"{words}, {needed.data} of them for data"
+
+
+def compared_table(found: ComparedPredictions) -> Table:
+    """Two predictions, one in each row, and what their difference means."""
+    rows = [
+        (
+            name,
+            one.card,
+            f"{one.milliseconds:.4g}",
+            one.bound,
+            "" if one.error is None else f"{one.error:.0%}",
+        )
+        for name, one in zip(found.names, (found.first, found.second), strict=True)
+    ]
+    titles = columns("kernel", "card", "milliseconds", "bound by", "off by", numbers="milliseconds")
+    return table_of(str(found), titles, rows)
 
 
 def table_of(
@@ -277,7 +310,7 @@ def table_html(table: Table) -> str:
     the right, and code in a proportional font.
     """
     escape = html_text.escape
-    note = f"<p>{escape(table.note)}</p>" if table.note else ""
+    note = f"<p>{escape(table.note).replace(chr(10), '<br>')}</p>" if table.note else ""
     if not table.rows:
         return f"<p>{escape(table.caption)}</p>{note}"
 
@@ -343,6 +376,8 @@ def rich_rows(
 
 OF_KIND: dict[type, Callable[[Any], Table]] = {
     Profile: profile_table,
+    Prediction: prediction_table,
+    ComparedPredictions: compared_table,
     AccessRows: lambda rows: accesses_table(counted(len(rows), "row"), rows),
     AccessRow: lambda row: accesses_table(f"accesses of {row.function}", [row]),
     CacheRows: lambda rows: cache_table(counted(len(rows), "row"), rows),

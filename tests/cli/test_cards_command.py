@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -121,4 +122,16 @@ def test_kernels_run_on_a_card():
         check=True,
     )
     assert "bound by" in done.stdout
-    assert "latency" in done.stdout
+    said = " ".join(done.stdout.split())
+    assert re.search(r"predicted on h200: [\d.]+ ms from an empty cache, bound by latency \(", said)
+
+
+def test_a_profile_on_a_card_ends_with_the_predicted_time(capsys):
+    for words in ([], ["--schedule", "asynchronous"]):
+        assert main(["run", "mine.py:copy", "--machine", "h200", "--profile", *words]) == 0
+        *_, line = " ".join(capsys.readouterr().out.split()).partition("predicted on ")
+        found = re.fullmatch(
+            r"h200: [\d.]+ ms( from an empty cache)?, bound by latency \(.*\)", line
+        )
+        assert found
+        assert bool(found[1]) == bool(words)

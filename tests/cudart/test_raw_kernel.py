@@ -119,6 +119,16 @@ def test_a_launch_writes_into_the_arrays(kernel):
     assert a[3] == 12
 
 
+def test_a_launch_on_a_card_has_a_predicted_time(kernel):
+    a = np.ones(64, np.float32)
+    with cuda.machine(mm.H200()):
+        kernel((2,), (32,), (a,))
+    last = str(kernel.profile()).splitlines()[-1]
+    assert last.startswith("predicted on h200: ")
+    run = mm.H200().run(kernel, a, grid=2, block=32)
+    assert run.profile().prediction == mm.H200().predict(kernel, a, grid=2, block=32)
+
+
 def test_a_launch_is_one_of_cuda(kernel):
     with cuda.machine(mm.HMM(2, 8, 20, bank_bytes=4)):
         kernel((2,), (32,), (np.ones(64),))

@@ -214,6 +214,17 @@ def test_numbas_kernels_compute_their_index():
     assert found == in_each(access=2, choice=1, product_int32=2, sum_int64=1 + 1 + 1)
 
 
+@both_engines
+def test_a_launch_that_begins_anew_counts_anew(engine):
+    """Warp 1 waits for warp 0, which lock step doesn't know: then the array engine begins anew."""
+    text = (
+        "x = a[T.id]\nfor k in range(8):\n    x = x / n\nb[T.id] = x\n"
+        "if T.warp == 1:\n    while b[0] != 5:\n        pass\nelse:\n    b[0] = 5"
+    )
+    found = operations(text, DOUBLES, np.zeros(8), engine=engine)
+    assert found["quotient float64"] == [8, 8]
+
+
 @settings(max_examples=draws(10))
 @given(case=race_free_cases())
 def test_counting_leaves_times_and_arrays(case):

@@ -230,7 +230,7 @@ def test_two_runs_are_named_by_what_they_differ_in():
     )
     with pytest.raises(LaunchError, match="names has 1 text"):
         mm.compare(run, run, names=["RAW"])
-    with pytest.raises(LaunchError, match="compare takes two runs, not 3"):
+    with pytest.raises(LaunchError, match=r"two runs, or two predictions .* not Run and int"):
         mm.compare(run, 3)
     for window in ({"start": -1}, {"start": 9, "end": 8}, {"end": 13}):
         with pytest.raises(LaunchError, match="the longer run has time units 0 to 12"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from mmsim.errors import LaunchError, MMSimError, shown
-from mmsim.host.arguments import file_path, several
+from mmsim.host.arguments import file_path, two_names
 from mmsim.printable import printable
 from mmsim.results.run import Run
 from mmsim.results.trace import Trace
@@ -156,11 +156,8 @@ class Comparison(Player):
         end: int | None = None,
         preset: str | None = None,
     ) -> None:
-        for run in (first, second):
-            if not isinstance(run, Run):
-                raise LaunchError(f"compare takes two runs, not {shown(run)}")
         self.runs = first, second
-        self.names = names_of(first, second) if names is None else _given(names)
+        self.names = names_of(first, second) if names is None else two_names(names)
         longest = max(first.time, second.time)
         start, last = window(start, end, longest, "longer run")
         runs = [
@@ -210,10 +207,3 @@ def names_of(first: Run, second: Run) -> tuple[str, str]:
         ", ".join(printable(str(getattr(run, name))) for name in differ) for run in (first, second)
     )
     return one, other
-
-
-def _given(names: Sequence[str]) -> tuple[str, str]:
-    texts = [printable(str(name)) for name in several("names are two texts", names)]
-    if len(texts) != 2:
-        raise LaunchError(f"names has {len(texts)} texts; give one for each of the two runs")
-    return texts[0], texts[1]
