@@ -43,7 +43,7 @@ def bodies(text: str) -> dict[int, int]:
 
 
 def _end(text: str, at: int) -> int | None:
-    """Where a body ends whose first brace is in front of a place."""
+    """The end of a body whose first brace is in front of a place; None without one."""
     depth = 1
     for one in _INSIDE.finditer(text, at):
         depth += (one[0] == "{") - (one[0] == "}")
