@@ -66,6 +66,7 @@ def card(
         line_time=_units(_ps(operations, HOT, "int32")),
         near=NEAR,
         merges=1,
+        unrolls=1,
         own_capacity=FIRST_LEVEL,
         own_ways=OWN_WAYS,
         own_latency=round(plain.shared_latency * plain.cycle_ps / UNIT_PS),

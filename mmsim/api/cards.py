@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,6 +20,8 @@ from mmsim.results.cache import bound, busy
 from mmsim.results.prediction import UNMODELLED, Prediction
 
 if TYPE_CHECKING:
+    from mmsim.ir.dtypes import Integers
+    from mmsim.meaning.counted import Counted
     from mmsim.meaning.launch import Launch
     from mmsim.results import run
 
@@ -29,10 +30,6 @@ Sizes = tuple[int, int | None, Shape | None]
 
 MOST = 1 << 40
 """Accesses of a thread that are not taken for an endless program."""
-SCHEDULERS = 4
-"""Schedulers of a multiprocessor."""
-DEPENDENT = 4
-"""Clock cycles from an operation of a warp to the next one that needs its result."""
 
 
 @advised()
@@ -88,6 +85,7 @@ class Card(cards.Card, Cached):
         with exhaustion(program, sizes[0]):
             one = bind(self, program, args, sizes, "asynchronous", MOST)
             operations = counted(one)
+            one.pauses = self._pauses(one, operations)
             one.left = State._make(part.copy() for part in swept(self))
             run = launch(one, "array", None, False)
         cold = self._prediction(one.grid, operations.kinds, operations.warps, run)
@@ -97,6 +95,7 @@ class Card(cards.Card, Cached):
             """Predict the same launch once more, with the cache that the first one left."""
             other = bind(self, program, args, sizes, "asynchronous", MOST)
             other.left = State._make(np.array(part) for part in one.left or swept(self))
+            other.pauses = one.pauses
             return max(self._with_launch(launch(other, "array", None, False).time), *others)
 
         return replace(cold, again=again, empty=False)
@@ -110,7 +109,29 @@ class Card(cards.Card, Cached):
         from mmsim.meaning.counted import counted
 
         operations = counted(launch)
+        launch.pauses = self._pauses(launch, operations)
         return partial(self._prediction, launch.grid.unused(), operations.kinds, operations.warps)
+
+    def _pauses(self, one: Launch, operations: Counted) -> Callable[[], Integers]:
+        """The time units that each warp of a launch computes before a request, once it is counted.
+
+        An engine that needs them before it has run the program lets another launch count.
+        """
+        from mmsim.api.binding import bind
+        from mmsim.engines.selection import launch
+        from mmsim.meaning.counted import counted
+        from mmsim.model.issue import pauses
+
+        def found() -> Integers:
+            of = operations
+            if not of.warps.any():
+                sizes = one.grid.threads, one.grid.block_size, one.grid.shape
+                other = bind(self, one.program, one.args, sizes, one.schedule, MOST)
+                of = counted(other)
+                launch(other, "array", None, False)
+            return pauses(self, of.kinds, of.warps, of.grid)
+
+        return found
 
     def _without_lock_step(
         self, program: Any, args: tuple[Any, ...], sizes: Sizes, _: run.Run
@@ -121,43 +142,33 @@ class Card(cards.Card, Cached):
         self, grid: Grid, kinds: Sequence[str], warps: npt.NDArray[np.float64], run: run.Run
     ) -> Prediction:
         """Predict the time of a launch from its run, and the operations of its warps by kind."""
-        costs = np.array([self._cost(kind) for kind in kinds])
-        of_block = grid.warps_per_block
-        if self.operations:
-            issued = _issue(self, costs, warps, of_block, grid.dmms)
-        else:
-            issued = _least_issue(self, warps, of_block, grid.dmms)
+        from mmsim.model.issue import issue, together
+
         times = {
             "memory": run.time,
-            "instructions": issued,
+            "instructions": issue(self, kinds, warps, grid),
             "blocks": grid.blocks * self.block_time,
         }
         most = max(times, key=times.__getitem__)
-        binds = most
-        if most == "memory":
-            taken = busy(run.cache, self.cache)
-            binds = bound(taken, taken, run.time)
-        elif most == "instructions" and not self.operations:
+        taken = busy(run.cache, self.cache)
+        of_memory = bound(taken, taken, run.time)
+        waits = of_memory == "latency"
+        if most == "memory" and waits and 2 * times["instructions"] >= run.time:
+            most = "instructions"  # the warps compute for most of the time
+        binds = of_memory if most == "memory" else most
+        if most == "instructions" and not self.operations:
             binds = UNMODELLED
         number, error = next(
             ((number, error) for name, number, error in self.errors if name == binds), (0, None)
         )
         parts = {name: self._with_launch(time) for name, time in times.items()}
-        total = self._with_launch(times[most])
+        total = self._with_launch(together(times, waits))
         return Prediction(
             run.program, self.name, total, binds, error, number, parts, _not_again, empty=True
         )
 
     def _with_launch(self, time: float) -> float:
         return self.milliseconds(time + self.launch_time)
-
-    def _cost(self, kind: str) -> int:
-        """Time units of a multiprocessor for an operation of a warp; of an unknown type as of
-        32 bits, of an unknown function as of the slowest known one."""
-        known = dict(self.operations)
-        name, _, type_ = kind.rpartition(" ")
-        narrow = f"{name} {'float32' if type_.startswith('float') else 'int32'}"
-        return known.get(kind, known.get(narrow, known.get(f"pow {type_}", self.cycle_time)))
 
 
 def card(name: str) -> Card:
@@ -194,40 +205,3 @@ def _not_again() -> float:
     raise MMSimError(
         "a run's prediction has no time with a warm cache; card.predict(kernel, ...).warm has one"
     )
-
-
-def _issue(
-    machine: Card,
-    costs: npt.NDArray[Any],
-    warps: npt.NDArray[np.float64],
-    of_block: int,
-    dmms: int,
-) -> int:
-    """Time units of the busiest DMM for the operations of its warps.
-
-    Blocks go in order to the DMM with the least to do. A warp can't issue faster than its
-    operations depend on each other.
-    """
-    if not len(costs):
-        return 0
-    resident = machine.resident or len(warps[0]) * machine.width
-    at_once = max(1, resident // (of_block * machine.width))
-    issue = np.add.reduceat(costs @ warps, np.arange(0, warps.shape[1], of_block))
-    each = np.maximum(costs, DEPENDENT * machine.cycle_time)
-    serial = np.maximum.reduceat(each @ warps, np.arange(0, warps.shape[1], of_block))
-    longest = float(serial.max())
-    return round(max(_busiest(issue, dmms), _busiest(serial / at_once, dmms), longest))
-
-
-def _least_issue(machine: Card, warps: npt.NDArray[np.float64], of_block: int, dmms: int) -> int:
-    """The least time units of the busiest DMM: each scheduler issues an operation in each cycle."""
-    blocks = np.add.reduceat(warps.sum(axis=0), np.arange(0, warps.shape[1], of_block))
-    return round(_busiest(blocks, dmms) * machine.cycle_time / SCHEDULERS)
-
-
-def _busiest(blocks: Sequence[float] | npt.NDArray[Any], dmms: int) -> float:
-    """The most that a DMM has to do, if each block goes to the one with the least."""
-    loads = [0.0] * dmms
-    for block in blocks:
-        heapq.heapreplace(loads, loads[0] + float(block))
-    return max(loads)

@@ -21,7 +21,6 @@ from mmsim.errors import AddressError, LaunchError, Place, VectorError
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Type
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.ranges import Ranges
 from mmsim.ir.row import WHOLE
 from mmsim.ir.tidy import tidy
 from mmsim.ir.walk import all_parts, statements, written_arrays
@@ -58,7 +57,7 @@ class Body:
         self.block = tidy(launch.lowered.code.body)  # with CUDA's own indices
         self.typing = launch.lowered.with_body(self.block)
         meaning = launch.meaning
-        self.ranges = Ranges(self.typing, launch.ranges_of_fields, meaning.numbers, meaning.extent)
+        self.ranges = launch.ranges
         self.lock_step = lock_step
         if lock_step:
             refuse_parting(self.block, self.ranges, self.program)

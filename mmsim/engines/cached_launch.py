@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from mmsim.host.free_memory import SMALL
+from mmsim.ir.compiled import Straight, known_values
 from mmsim.ir.needs import needs
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
@@ -125,19 +127,39 @@ def bytes_of_tables(launch: Launch) -> int:
     return min(whole, OF_A_SECTOR * (1 + last_sector(launch))) if sparse(launch) else whole
 
 
-def needed(launch: Launch) -> npt.NDArray[np.bool_]:
-    """Return whether the access of each row waits for requests of the access of each column.
+class Waits(NamedTuple):
+    """What each access of a launch waits for.
+
+    `needs` says whether the access of each row waits for requests of the access of each column.
+    `most` has each access's most requests under way, 0 for no bound. `pauses` has for each warp
+    the time that it computes before each request.
+    """
+
+    needs: npt.NDArray[np.bool_]
+    most: npt.NDArray[np.int64]
+    pauses: npt.NDArray[np.int64]
+
+
+def waits(launch: Launch) -> Waits:
+    """What each access of a launch waits for.
 
     No access waits if a warp has one request under way: it has completed by then.
     """
-    count, body = len(launch.meaning.sites), launch.meaning.code.body
-    has_several = launch.machine.under_way > 1
+    needs, most = launch.memo.once("waits", lambda: _waits(launch))
+    warps = launch.grid.blocks * launch.grid.warps_per_block
+    none = np.zeros(warps, np.int64)
+    return Waits(needs, most, none if launch.pauses is None else launch.pauses())
 
-    def computed() -> npt.NDArray[np.bool_]:
-        found = np.zeros((count, count), dtype=bool)
-        if has_several:
-            for row, sites in enumerate(needs(body, count)):
-                found[row, list(sites)] = True
-        return found
 
-    return launch.memo.once("needed", computed)
+def _waits(launch: Launch) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+    meaning, machine = launch.meaning, launch.machine
+    count, body = len(meaning.sites), meaning.code.body
+    found, most = np.zeros((count, count), dtype=bool), np.zeros(count, np.int64)
+    if machine.under_way > 1:
+        if machine.unrolls:
+            known = known_values(meaning.typing, meaning.constant, launch.ranges)
+            straight = Straight(body, count, known, launch.code.arithmetic)
+            body, most = straight.body, np.array(straight.most, np.int64)
+        for row, sites in enumerate(needs(body, count)):
+            found[row, list(sites)] = True
+    return found, most

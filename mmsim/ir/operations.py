@@ -23,7 +23,7 @@ from mmsim.ir.lower import is_check
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
 from mmsim.ir.row import Range, is_within
-from mmsim.ir.walk import accesses, expressions, inside, names, statements, targets
+from mmsim.ir.walk import accesses, expressions, inside, names, parts, statements, targets
 
 Operations = Counter[str]
 """The number of each operation; parts of one where a compiler shares it among trips of a loop."""
@@ -32,15 +32,29 @@ Key = Any
 NARROW: Range = (-(2**31), 2**32 - 1)
 """The integers for which 32 bits are enough."""
 UNROLLED = 4
-"""The trips of a loop for which a compiler tests once whether it goes on."""
+"""The trips of a loop that a compiler unrolls: it tests once for these whether the loop goes on."""
+MANY = 16
+"""The same of a loop whose number of trips the compiler knows."""
 SIMPLE = ("sum", "bits", "shift", "extreme", "sign", "absolute", "not", "compare", "index")
 """The kinds of rows that are as fast as a sum."""
 FREE = ("same", "check", "count")
-EXACT = ("fabs", "copysign", "isnan", "isinf", "isfinite", "as_integer", "as_float")
+EXACT = ("fabs", "copysign", "isnan", "isinf", "isfinite")
 """Functions that are one operation on the bits."""
+SAME_BITS = ("as_integer", "as_float", "real", "imag", "complex")
+ON_BITS = ("popc", "clz", "ffs", "brev")
+APPROXIMATE = ("sin", "cos", "exp2", "log2", "tanh")
+"""Functions that are one instruction of PTX, all as fast as its exp2."""
 OF_ACCESS, OF_BARRIER, OF_EXCHANGE = "access", "barrier", "exchange"
-OF_BRANCH, OF_TRIP, OF_CHOICE = "branch", "trip", "choice"
-"""A branch whose lanes meet again, the jump back of a loop, and a branch without a jump."""
+OF_CHOICE = "choice"
+"""A jump, or a branch without one."""
+OF_BRANCH, OF_TRIP, OF_TURN = 3, 2, 5
+"""Jumps of a branch whose lanes meet again, of a trip of a loop over a range, of one of another
+loop, in which lanes leave one by one."""
+OF_RANGE, OF_INDEX, OF_AXIS, OF_ADDRESS = 10, 5, 4, 2
+"""Operations on 32 bits in Numba's code, which has indices and ranges of 64 bits: of a trip of a
+loop over a range, of an index that may count from the end, of a further axis, of an address."""
+OF_BITS = 4
+"""Sums as long as an operation that counts or reverses bits."""
 PREDICATED = 4
 """The accesses in a branch for which a compiler makes each conditional instead of a jump."""
 
@@ -50,8 +64,9 @@ class Counting:
     """The operations of every statement of one launch's program.
 
     `of` gives the type of an expression, `range_of` its range (None: not known), `constant` its
-    value if that is known before the launch. If it `fuses`, a product and a sum of floats are one
-    operation. `entry` has the operations of a statement whenever
+    value if that is known to the compiler. The compiler of a program of mmsim, whose arithmetic is
+    "python", doesn't join a product and a sum of floats. In PTX all places have been computed, and
+    each statement is about one operation. `entry` has the operations of a statement whenever
     lanes come to it, `trip` those of each trip of a loop, both by the statement's number.
     """
 
@@ -60,13 +75,19 @@ class Counting:
     range_of: Callable[[ir.Expr], Range | None]
     constant: Callable[[ir.Expr], ir.Scalar | None]
     shapes: dict[str, tuple[int, ...]]
-    fuses: bool
+    arithmetic: str
     entry: dict[int, Operations] = field(default_factory=dict)
     trip: dict[int, Operations] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.fuses, self.is_ptx = self.arithmetic != "python", self.arithmetic == "ptx"
         self._known: dict[Key, frozenset[str]] = {}
-        self._counted: list[tuple[str, set[str]]] = []  # the variable of each loop, what it sets
+        self._positive: set[str] = set()
+        """The variables that are positive, because a branch tested it."""
+        self._flat: set[str] = set()
+        """The variables of the loops around that are unrolled whole."""
+        self._counted: list[tuple[str, set[str], int]] = []
+        """The variable of each loop, what it sets, and the trips that are unrolled."""
         self._block(self.body)
 
     def _block(self, block: ir.Block) -> None:
@@ -83,30 +104,46 @@ class Counting:
     def _statement(self, statement: ir.Stmt) -> Operations:
         match statement:
             case ir.Assign(_, value) | ir.RegisterWrite(_, _, value):
-                return self._values((value,))
+                found, used = self._values((value,)), set(names((value,)))
+                if isinstance(statement, ir.Assign) and used and used <= self._at_least_0:
+                    self._positive = self._positive | {statement.target}
+                return self._instruction(value, found) if self.is_ptx else found
             case ir.Load() | ir.Store() | ir.Atomic() | ir.VectorLoad() | ir.VectorStore():
                 rest = expressions(statement)[len(statement.index) :]
                 return self._address(statement) + self._values(rest) + Operations((OF_ACCESS,))
             case ir.If(test, then, orelse):
-                own = self._values((test,)) + Operations((_branch(statement),))
-                known = dict(self._known)
+                own = self._values((test,)) + Operations({OF_CHOICE: _jumps(statement)})
+                known, positive = dict(self._known), self._positive
+                self._positive = positive | _positive(test)
                 self._block(then)
+                self._positive = positive
                 self._known = dict(known)
                 self._block(orelse)
                 self._known = known
                 self._set(*changes((statement,)))
                 return own
             case ir.For(target, start, stop, step, body):
-                own = self._values((start, stop, step))
-                own += self._loop(statement, (target,), (), body)
-                trip = Operations({f"sum {self._whole(start)}": 1, OF_TRIP: 1})
+                bounds = start, stop, step
+                trips = self._trips(*bounds)
+                unrolled = UNROLLED if trips is None else MANY
+                own = self._values(bounds)
+                if trips is not None and trips <= MANY:
+                    self._flat.add(target)
+                own += self._loop(statement, (target,), (), body, unrolled)
+                self._flat.discard(target)
+                if trips is not None and trips <= MANY:
+                    self.trip[statement.number] = Operations()
+                    return own
+                trip = Operations({f"sum {self._whole(start)}": 1, OF_CHOICE: OF_TRIP})
                 trip[f"sum {self._whole(stop)}"] += 1
-                self.trip[statement.number] = Operations(
-                    {name: number / UNROLLED for name, number in trip.items()}
+                self.trip[statement.number] = (
+                    Operations({"sum int32": OF_RANGE})
+                    if self.arithmetic == "numba"
+                    else Operations({name: number / unrolled for name, number in trip.items()})
                 )
                 return own
             case ir.While(prelude, test, body):
-                self.trip[statement.number] = Operations((OF_TRIP,))
+                self.trip[statement.number] = Operations({OF_CHOICE: OF_TURN})
                 return self._loop(statement, (), (*prelude, test), body)
             case ir.Scope(_, body):
                 self._block(body)
@@ -122,12 +159,20 @@ class Counting:
             case _:
                 assert_never(statement, "the count of operations")
 
+    def _trips(self, *bounds: ir.Expr) -> int | None:
+        """The trips of a loop over a range, if the compiler knows them."""
+        known = [self.constant(one) for one in bounds]
+        if not all(type(one) is int for one in known) or not known[2]:
+            return None
+        return len(range(*known))  # type: ignore[arg-type]
+
     def _loop(
         self,
         loop: ir.For | ir.While,
         own: tuple[str, ...],
         head: tuple[ir.Stmt | ir.Expr, ...],
         body: ir.Block,
+        unrolled: int = 1,
     ) -> Operations:
         """Count a loop's statements; return what is computed before it, once for all trips."""
         changing = {*own, *changes((loop,))}
@@ -136,10 +181,14 @@ class Counting:
         for value in _all_values(loop):
             before += self._invariant(value, changing)
         for access in accesses((loop,)):
-            if not names(access.index[:-1]) & changing:
+            if self.arithmetic == "numba":
+                for axis, index in enumerate(access.index):
+                    if not names((index,)) & changing:
+                        before += self._axis(access, axis)
+            elif not names(access.index[:-1]) & changing:
                 before += self._row(access)
         outer = dict(self._known)
-        self._counted.append(("".join(own), changing))
+        self._counted.append(("".join(own), changing, unrolled))
         for one in head:
             if isinstance(one, ir.Stmt):
                 self._block((one,))
@@ -184,6 +233,16 @@ class Counting:
         self._known[key] = frozenset(names((value,)))
         return found
 
+    def _instruction(self, value: ir.Expr, found: Operations) -> Operations:
+        """The operation of an instruction of PTX, which may take several to say what it does."""
+        width = self._width(value)
+        if f"quotient {width}" in found and f"sqrt {width}" in found:
+            return Operations((f"exp2 {width}",))  # the inverse of a root
+        if found.total() <= 2:
+            return found
+        is_product = any(kind.startswith("product") for kind in found)
+        return Operations((f"{'product' if is_product else 'sum'} {width}",))
+
     def _own(self, value: ir.Expr) -> Operations:
         match value:
             case ir.Logic(_, left, _):
@@ -207,22 +266,35 @@ class Counting:
         kind, width = row.kind, self._width(value) if of is None else of.name
         if kind in ("compare", "not", "count"):
             width = self._width(operands[0])
-        if is_check(value) or kind in FREE:
+        if is_check(value) or kind in FREE or self._is_given(value):
             return Operations()
+        if self.is_ptx and width == "int64" and kind != "cast" and all(map(self._is_32, operands)):
+            width = "int32"
         if kind == "cast":
             return self._cast(value, operands[0])
-        if kind == "index" and (low := self.range_of(operands[0])) and low[0] >= 0:
-            return Operations()  # it doesn't count from the end
+        if kind == "index" and (self.arithmetic == "numba" or self._counts_up(operands[0])):
+            return Operations()  # it doesn't count from the end, or is a part of the address
         if kind == "sum" and value.op == "*":
             if any(map(self._is_power, operands)):
                 return Operations((f"sum {width}",))  # a shift
-            return Operations((f"product {self._narrow(value) if of is None else width}",))
+            is_wide = of is not None or not all(map(self._is_narrow, operands))
+            return Operations((f"product {width if is_wide else 'int32'}",))
         if kind == "sum" and width.startswith("float") and any(map(is_product, operands)):
             return Operations() if self.fuses else Operations((f"sum {width}",))
+        if kind == "sum" and width == "int64" and any(map(self._is_added, operands)):
+            return Operations()
         if kind == "division" and is_whole(self.of(operands[1])):
             return self._division(kind, operands[1], self._narrow(operands[0]))
+        if value.op in SAME_BITS:
+            return Operations()
+        if value.op in ON_BITS:
+            return Operations({"sum int32": OF_BITS})
+        if value.op == "fma":
+            return Operations((f"product {width}",))
         if kind in SIMPLE or value.op in EXACT:
             return Operations((f"sum {width}",))
+        if self.is_ptx and value.op in APPROXIMATE and width == "float32":
+            return Operations(("exp2 float32",))
         if kind == "function":
             return Operations((f"{value.op} {self._width(operands[0])}",))
         return Operations((f"{kind} {width}",))
@@ -249,10 +321,12 @@ class Counting:
 
     def _address(self, access: ir.Access) -> Operations:
         """The operations that find a word's place, without a constant part of the last index."""
-        if not access.index:
+        if not access.index or self.is_ptx:
             return Operations()
+        if self.arithmetic == "numba":
+            return self._wide_address(access)
         if self._moves(access.index):
-            return Operations({"sum int64": 1 / UNROLLED})
+            return Operations({"sum int64": 1 / self._counted[-1][2]})
         last = _without_constant(access.index[-1])
         found = self._values((*access.index[:-1], last)) + self._row(access)
         key = "address", access.array, key_of((*access.index[:-1], last))
@@ -261,11 +335,59 @@ class Counting:
             found["product int32"] += 1  # of the index and the bytes of an element, wide
         return found
 
+    def _wide_address(self, access: ir.Access) -> Operations:
+        """The operations of a place with indices of 64 bits."""
+        found = self._values(access.index)
+        every = [self._axis(access, axis) for axis in range(len(access.index))]
+        key = "address", access.array, key_of(access.index)
+        if key not in self._known:
+            self._known[key] = frozenset(names(access.index))
+            if any(every):
+                found["sum int32"] += OF_ADDRESS + OF_AXIS * (len(every) - 1)
+        for one in every:
+            found += one
+        return found
+
+    def _axis(self, access: ir.Access, axis: int) -> Operations:
+        """The operations of an index, which may count from the end, once."""
+        index = access.index[axis]
+        key = "axis", access.array, axis, key_of(index)
+        if key in self._known or not set(names((index,))) - self._flat:
+            return Operations()
+        self._known[key] = frozenset(names((index,)))
+        known = self.constant(_counted_from(index)) is not None
+        known = known or set(names((index,))) <= self._at_least_0
+        return Operations() if known else Operations({"sum int32": OF_INDEX})
+
+    @property
+    def _at_least_0(self) -> set[str]:
+        return self._positive | self._flat
+
+    def _counts_up(self, value: ir.Expr) -> bool:
+        """Return whether an index is known to be at least 0."""
+        found = self.range_of(value)
+        return found is not None and found[0] >= 0
+
+    def _is_given(self, value: ir.Operating) -> bool:
+        """Return whether a part of a thread's number is in a register of its own on a card."""
+        return (
+            self.arithmetic != "python"
+            and value.op in ("//", "%", "// or 0", "% or 0")
+            and all(isinstance(part, ir.ThreadField | ir.Operating) for part in parts(value))
+        )
+
+    def _is_32(self, value: ir.Expr) -> bool:
+        """Return whether a value of 64 bits is one of 32 bits, or a number that is narrow."""
+        if isinstance(value, ir.Unary) and row_of(value).kind == "cast":
+            type_ = self.of(value.operand)
+            return type_ == BOOL or (is_whole(type_) and is_int(type_) and type_.itemsize <= 4)
+        return isinstance(value, ir.Const)
+
     def _moves(self, index: tuple[ir.Expr, ...]) -> bool:
         """Return whether a place moves by the same distance in each trip of the innermost loop."""
         if not self._counted or not self._counted[-1][0]:
             return False
-        target, changing = self._counted[-1]
+        target, changing, _ = self._counted[-1]
         return target in names(index) and all(is_linear(one, target, changing) for one in index)
 
     def _row(self, access: ir.Access) -> Operations:
@@ -294,6 +416,14 @@ class Counting:
         """The width of an integer, by its type."""
         type_ = self.of(value)
         return "int64" if is_int(type_) and type_.itemsize > 4 else "int32"
+
+    def _is_narrow(self, value: ir.Expr) -> bool:
+        """Return whether 32 bits hold an integer."""
+        return self._narrow(value) == "int32"
+
+    def _is_added(self, value: ir.Expr) -> bool:
+        """Return whether a value is a product of 32 bits to which one operation adds 64 bits."""
+        return is_product(value) and all(map(self._is_narrow, expressions(value)))
 
     def _narrow(self, value: ir.Expr) -> str:
         """The width, of an integer whose range is narrow 32 bits: for products and divisions."""
@@ -338,12 +468,32 @@ def is_linear(value: ir.Expr, target: str, changing: set[str]) -> bool:
     return all(is_linear(side, target, changing) for side in sides)
 
 
-def _branch(statement: ir.If) -> str:
-    """The kind of a branch: without a jump if there is little in it."""
+def _positive(test: ir.Expr) -> set[str]:
+    """The variables that are at least 0 where a test holds."""
+    if isinstance(test, ir.Logic) and test.op == "and":
+        return _positive(test.left) | _positive(test.right)
+    if not isinstance(test, ir.Compare):
+        return set()
+    more, less = (test.left, test.right) if test.op in (">", ">=") else (test.right, test.left)
+    low = isinstance(less, ir.Const) and isinstance(less.value, int) and less.value >= 0
+    return set(names((more,))) if low and test.op not in ("==", "!=") else set()
+
+
+def _jumps(statement: ir.If) -> int:
+    """The jumps of a branch: one that isn't done if there is little in it, or a branch alone."""
+    if not statement.orelse and len(statement.then) == 1 and isinstance(statement.then[0], ir.If):
+        return 1
     inner = list(statements((*statement.then, *statement.orelse)))
     jumps = any(isinstance(one, ir.For | ir.While | ir.Barrier | ir.Scope) for one in inner)
     few = sum(isinstance(one, ir.Access) for one in inner) <= PREDICATED
-    return OF_BRANCH if jumps or not few else OF_CHOICE
+    return OF_BRANCH if jumps or not few else 1
+
+
+def _counted_from(index: ir.Expr) -> ir.Expr:
+    """The index that may count from the end."""
+    if isinstance(index, ir.Operating) and row_of(index).kind == "index":
+        return expressions(index)[0]
+    return index
 
 
 def is_product(value: ir.Expr) -> bool:

@@ -122,7 +122,7 @@ def constants(
     lowered: Lowered,
     numbers: Mapping[str, ir.Scalar],
     uniform: Mapping[str, int],
-    extent: Callable[[ir.Extent], int],
+    extent: Callable[[ir.Extent], int | None],
 ) -> Memo[ir.Scalar | None]:
     """The constants of a lowered program for one launch: the value of an expression.
 
@@ -137,7 +137,7 @@ def constants(
         if isinstance(value, ir.Const):
             return value.value
         if isinstance(value, ir.Number):
-            return numbers[value.name]
+            return numbers.get(value.name)
         if isinstance(value, ir.Extent):
             return extent(value)
         return uniform.get(value.field) if isinstance(value, ir.ThreadField) else None

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.ir import nodes as ir
+from mmsim.ir.compiled import known_values
 from mmsim.ir.operations import Counting, Operations
 from mmsim.ir.operators import Mask
-from mmsim.ir.ranges import Ranges
 from mmsim.meaning.frame import Frame, Steps
 from mmsim.meaning.launch import Launch
 from mmsim.meaning.meaning import Access, Local, Meaning, Nested
@@ -30,10 +30,15 @@ class Counted(Meaning):
     def begin(self, launch: Launch) -> None:
         """Prepare to count a launch: before it runs."""
         grid = self.grid = launch.grid
-        ranges = Ranges(self.typing, launch.ranges_of_fields, self.numbers, self.extent)
-        fuses = self.code.arithmetic != "python"  # mmsim compiles its programs without it
+        ranges = launch.ranges
+        known = known_values(self.typing, self.constant, ranges)
         self.counting = Counting(
-            self.code.body, self.typing.of, ranges.of, self.constant, self.shapes, fuses
+            self.code.body,
+            self.typing.of,
+            ranges.of,
+            known,
+            self.shapes,
+            self.code.arithmetic,
         )
         found = (*self.counting.entry.values(), *self.counting.trip.values())
         self.kinds = sorted({kind for one in found for kind in one})

@@ -21,6 +21,7 @@ from mmsim.ir.dtypes import Integers, type_of_number
 from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.lower import Lowered, lower
 from mmsim.ir.numba_types import typed
+from mmsim.ir.ranges import Ranges
 from mmsim.ir.row import Range
 from mmsim.ir.walk import statements, written_arrays
 from mmsim.meaning import leniency
@@ -53,6 +54,7 @@ class Launch:
     is for an engine's results that equal launches share. `lenient` has the warnings of a kernel
     that goes on as on a card. `left` is the cache that another launch
     left, in arrays, and then the one that this launch leaves; None for the machine's initial cache.
+    `pauses` gives for each warp the time units that it computes before each request; None: 0.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Launch:
         self.schedule = schedule
         self.placed: frozenset[str] = NONE
         self.left: State | None = None
+        self.pauses: Callable[[], Integers] | None = None
         self.texts: list[str] = []
         is_lenient = self.code.arithmetic == "numba" and leniency.is_lenient()
         self.lenient = leniency.Lenient() if is_lenient else None
@@ -323,6 +326,12 @@ class Launch:
     def met(self) -> None:
         """Note for equal launches that warps of a block met in a word of `in_turn`."""
         self.memo.put(MET, True)
+
+    @cached_property
+    def ranges(self) -> Ranges:
+        """The ranges of the program's integers."""
+        meaning = self.meaning
+        return Ranges(meaning.typing, self.ranges_of_fields, meaning.numbers, meaning.extent)
 
     @property
     def ranges_of_fields(self) -> dict[str, Range]:

@@ -60,6 +60,9 @@ class Cached(HMM):
     merges
         1 if an atomic on integers is one request for all lanes of a warp that have its place by the
         program's text, as compilers make it; 0 if they take turns.
+    unrolls
+        1 if a warp waits for its reads as in the code of a compiler, which unrolls loops and
+        computes at the end of each block of code; 0 if it waits only where a value is used.
     shared_time
         Time units of a stage of a shared memory.
     miss_latency, cross_latency
@@ -114,6 +117,7 @@ class Cached(HMM):
     line_time: int = 0
     near: int = 0
     merges: int = 0
+    unrolls: int = 0
     shared_time: int = 1
     capacity: int = 0
     ways: int = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
@@ -18,6 +19,8 @@ from mmsim.model.machines import LARGEST
 
 FOLDER = Path(__file__).with_name("cards")
 """The cards that come with mmsim."""
+ALLOCATION = 512
+"""Bytes; an allocation of CUDA begins at a multiple of these."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 
@@ -63,6 +66,11 @@ class Card(cached.Cached):
 
     def __repr__(self) -> str:
         return f"card({self.name!r})"
+
+    @property
+    def alignment(self) -> int:
+        """The alignment of CUDA's allocations, in bytes."""
+        return math.lcm(self.line, ALLOCATION)
 
     def milliseconds(self, time_units: float) -> float:
         """The milliseconds of time units.

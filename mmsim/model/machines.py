@@ -118,6 +118,8 @@ class Machine(ABC):
     """The half of the cache of each cluster; None for the half of its number."""
     merges: int = 0
     """1 if an atomic at one place for all lanes of a warp, by the text, is one request, else 0."""
+    unrolls: int = 0
+    """1 if a warp waits for its reads as in a compiler's code (`mmsim.ir.compiled`), else 0."""
     under_way: int = 1
     """The most requests of a warp under way, under the asynchronous schedule."""
     resident: int | None = None
@@ -147,6 +149,11 @@ class Machine(ABC):
         if self.bank_bytes is None:
             return self.width
         return math.lcm(self.width * self.bank_bytes, LONGEST)
+
+    @property
+    def alignment(self) -> int:
+        """The alignment of the arguments, in the unit of `line`."""
+        return self.line
 
     def room(self, size: int) -> int:
         """The place of an element of `size` bytes: one word, or its bytes if banks have bytes."""

@@ -286,7 +286,7 @@ def lay_out(
     for parameter in parameters:
         data = parameter.data
         room = machine.room(data.dtype.itemsize)
-        begin = -(-free // line) * line
+        begin = -(-free // machine.alignment) * machine.alignment
         base = begin // room
         free = begin + parameter.words * room
         where = np.array([base], dtype=np.int64), np.zeros(1, dtype=np.int64)

@@ -66,26 +66,39 @@ def sent(times: Any, sites: Any, first: int, places: int, site: int, done: int) 
     sites[place] = site
 
 
-def next_request(times: Any, sites: Any, first: int, places: int, needed: Any, now: int) -> int:
+def next_request(
+    times: Any, sites: Any, first: int, places: int, needed: Any, site: int, most: int, now: int
+) -> int:
     """Return when the warp may send its next request after one that was dispatched `now`.
 
-    That is at least a time unit later. A place must be free, and all requests of the sites that are
-    `needed` (by number of the site, true or false) must have completed.
+    That is at least a time unit later. A place must be free, all requests of the sites that are
+    `needed` (by number of the site, true or false) must have completed, and fewer than `most` of
+    its own `site` may be under way; 0 is no bound.
 
     >>> times, sites = [9, 20, 0], [0, 1, -1]
-    >>> [next_request(times, sites, 0, 3, needed, 4) for needed in ([0, 0], [1, 0])]
+    >>> [next_request(times, sites, 0, 3, needed, 0, 0, 4) for needed in ([0, 0], [1, 0])]
     [5, 9]
+    >>> [next_request(times, sites, 0, 3, [0, 0], site, 1, 4) for site in (0, 1)]
+    [9, 20]
     >>> sent(times, sites, 0, 3, 1, 30)
-    >>> next_request(times, sites, 0, 3, [False, False], 5), all_done(times, 0, 3)
+    >>> next_request(times, sites, 0, 3, [0, 0], 0, 0, 5), all_done(times, 0, 3)
     (9, 30)
     """
     soonest = times[first]
     least = now + 1
+    own = 0
+    last = 0
     for one in range(first, first + places):
         time = times[one]
         soonest = min(soonest, time)
         if time > least and needed[sites[one]]:
             least = time
+        if time > now and sites[one] == site:
+            own += 1
+            if own == 1 or time < last:
+                last = time
+    if own > 0 and own == most:
+        least = max(least, last)
     return max(least, soonest)  # type: ignore[no-any-return]
 
 

@@ -60,18 +60,32 @@ def test_an_access_has_an_address_that_is_computed_once(engine):
 
 @both_engines
 def test_a_loop_tests_once_in_four_trips_and_computes_before_it_what_stays(engine):
-    """8 trips: x * x and T.id + n once, x * k, its sum, k's quarter of a step and test in each."""
-    text = "x = T.id + n\ns = 0\nfor k in range(8):\n    s = s + x * x + x * k\nb[T.id] = s"
-    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(
-        access=1, trip=2, product_int32=1 + 1 + 8, sum_int64=1 + 16 + 4
+    """8 trips from 0 to a word: x * x and T.id + n once; a product and its sum are one operation.
+
+    In each trip x ^ k and a sum, and a quarter of a step, of a test and of two jumps.
+    """
+    text = (
+        "x = T.id + n\ns = 0\nt = a[7]\n"
+        "for k in range(t):\n    s = s + x * x + (x ^ k)\nb[T.id] = s"
     )
+    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(
+        access=2, choice=4, product_int32=1 + 1 + 1, sum_int64=1 + 16 + 4
+    )
+
+
+@pytest.mark.parametrize(("trips", "of_a_loop"), [(16, 0), (32, 2)])
+def test_a_loop_of_a_known_number_of_trips_tests_once_in_16_or_never(trips, of_a_loop):
+    found = operations(f"m = {trips}\nfor k in range(m):\n    b[T.id] = k", WHOLE, WHOLE)
+    jumps = {"choice": 2 * of_a_loop, "sum int64": 2 * of_a_loop}
+    counts = {name: number for name, number in jumps.items() if number}
+    assert found == in_each(access=trips, product_int32=trips, **counts)
 
 
 @both_engines
 def test_a_while_counts_the_trips_of_the_slowest_lane(engine):
-    """Of lanes 0 to 3: 3 trips, each a jump, a comparison and a sum."""
+    """Of lanes 0 to 3: 3 trips, each five jumps, a comparison and a sum."""
     text = "x = T.lane\nwhile x > 0:\n    x = x - 1"
-    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(trip=3, sum_int64=3 + 3)
+    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(choice=15, sum_int64=3 + 3)
 
 
 @both_engines
@@ -90,18 +104,17 @@ def test_a_warp_issues_what_one_of_its_lanes_does(engine):
 
 
 @pytest.mark.parametrize(
-    ("lines", "kind"),
+    ("lines", "jumps"),
     [
-        (["b[T.id] = 1"] * 4, "choice"),
-        (["b[T.id] = 1"] * 5, "branch"),
-        (["while T.id < 0:", "    n = 5"], "branch"),
+        (["b[T.id] = 1"] * 4, 1),
+        (["b[T.id] = 1"] * 5, 3),
+        (["while T.id < 0:", "    n = 5"], 3),
+        (["if T.lane < 1:", *["    b[T.id] = 1"] * 5], 1 + 3),
     ],
 )
-def test_a_branch_with_much_in_it_is_a_jump(lines, kind):
+def test_a_branch_with_much_in_it_is_three_jumps(lines, jumps):
     text = "\n".join(["if T.lane < 2:", *(f"    {line}" for line in lines)])
-    found = operations(text, WHOLE, WHOLE)
-    assert {name for name in found if name in ("choice", "branch")} == {kind}
-    assert found[kind] == [1, 1]
+    assert operations(text, WHOLE, WHOLE)["choice"] == [jumps, jumps]
 
 
 def test_a_product_with_a_power_of_two_is_a_shift():
@@ -110,11 +123,13 @@ def test_a_product_with_a_power_of_two_is_a_shift():
 
 
 def test_a_place_that_moves_with_a_loop_is_a_sum_in_four_trips():
-    """Beside a step and a test in four trips; k * k doesn't move by the same in each trip."""
-    found = operations("for k in range(8):\n    a[k]", WHOLE, WHOLE)
-    assert found == in_each(access=8, sum_int64=2 + 4, trip=2)
-    found = operations("for k in range(2):\n    a[k * k]", WHOLE, WHOLE)
-    assert found == in_each(access=2, product_int32=2 + 2, sum_int64=1, trip=0.5)
+    """Beside a step, a test and two jumps in four trips; k * k moves by another distance."""
+    found = operations("n = a[7]\nfor k in range(n):\n    b[k]", WHOLE, WHOLE)
+    assert found == in_each(access=1 + 8, product_int32=1, sum_int64=2 + 4, choice=4)
+    found = operations("n = a[3]\nfor k in range(n):\n    b[k * k % 8]", WHOLE, WHOLE)
+    assert found == in_each(
+        access=1 + 4, product_int32=1 + 4, product_int64=4, sum_int64=4 + 2, choice=2
+    )
 
 
 def test_lanes_that_have_left_issue_nothing():
@@ -130,7 +145,7 @@ def test_lanes_that_have_left_issue_nothing():
 @pytest.mark.parametrize(
     ("value", "counts"),
     [
-        ("T.id // 8", {"sum int32": 1}),
+        ("T.id // 4", {"sum int32": 1}),
         ("T.id // n", {"product int32": 2, "sum int32": 2}),
         ("T.id % 10", {"product int32": 2, "sum int32": 2}),
         ("a[T.id] % 16", {"sum int64": 1}),
@@ -185,14 +200,16 @@ def test_doubles_are_not_fused_in_programs_and_are_in_numbas_kernels():
     assert found == in_each(access=4, product_int32=2, product_float64=1, sum_float64=1)
     for kernel in (fused, subtracted):
         found = operations(kernel, DOUBLES, DOUBLES)
-        assert found == in_each(access=4, product_int32=2, product_float64=1)
+        assert found == in_each(access=4, product_float64=1, sum_int32=2 * (5 + 2))
 
 
 def test_rows_of_two_axes_are_found_once_in_a_loop():
     """a[T.id, k]: its row once; both places move with k, one sum each in 4 trips."""
-    text = "for k in range(4):\n    b[k] = a[T.id, k]"
+    text = "m = b[3]\nfor k in range(m):\n    b[k] = a[T.id, k]"
     found = operations(text, np.zeros((8, 4), int), WHOLE)
-    assert found == in_each(access=8, product_int32=1, sum_int64=2 + 2, trip=1)
+    assert found == in_each(
+        access=1 + 8, product_int32=1, product_int64=1, sum_int64=2 + 2, choice=2
+    )
 
 
 def test_barriers_and_functions_have_their_names():
@@ -204,14 +221,44 @@ def test_barriers_and_functions_have_their_names():
 
 
 def test_numbas_kernels_compute_their_index():
+    """An index of 64 bits may count from the end, but not a positive one; T's parts are given."""
+
     @cuda.jit
     def copy(a, b):
         i = cuda.grid(1)
         if i < a.size:
             b[i] = a[i]
 
+    @cuda.jit
+    def inner(a, b):
+        i = cuda.grid(1)
+        if i > 0:
+            b[i - 1] = a[i]
+
     found = operations(copy, SINGLES, SINGLES)
-    assert found == in_each(access=2, choice=1, product_int32=2, sum_int64=1 + 1 + 1)
+    assert found == in_each(access=2, choice=1, product_int32=1, sum_int64=1, sum_int32=14)
+    found = operations(inner, SINGLES, SINGLES)
+    assert found == in_each(access=2, choice=1, product_int32=1, sum_int64=1 + 1)
+
+
+def test_numbas_loops_step_in_64_bits_and_one_that_is_unrolled_whole_has_no_indices():
+    @cuda.jit
+    def sums(a, b, n):
+        s = 0.0
+        for k in range(n):
+            s += a[k]
+        b[0] = s
+
+    @cuda.jit
+    def eight(a, b, n):
+        s = 0.0
+        for k in range(8):
+            s += a[k]
+        b[0] = s
+
+    counts = {"access": 9, "sum float64": 8}
+    assert operations(eight, DOUBLES, DOUBLES, 8) == in_each(**counts)
+    assert operations(sums, DOUBLES, DOUBLES, 8) == in_each(**counts, sum_int32=8 * (10 + 5 + 2))
 
 
 @both_engines

@@ -35,6 +35,8 @@ class Launch(NamedTuple):
     operations: Any  # the operations of the warps: 1 is a barrier, 2 + r is request r
     threads: Any  # threads of each block
     needs: Any  # for each access, whether it waits for the requests of each other access
+    most: Any  # for each access, its most requests under way; 0: no bound
+    pauses: Any  # for each warp, the time that it computes before a request or a barrier
     kinds: Any  # the kind of each access, a number of `mmsim.model.cache`
     to_shared: Any  # for each access, whether it goes to shared memory
     site: Any  # the access of each request
@@ -225,14 +227,17 @@ def under_way(launch: Launch, state: State, warp: int, site: int, now: int, done
     sequence = state.sequences[warp]
     sequence[0] += 1
     operation = BARRIER
+    pause = 0
     if sequence[0] < sequence[1]:
         operation = launch.operations[sequence[0]]
+        pause = launch.pauses[warp]
     if operation == BARRIER:
         time = all_done(state.times, first, launch.places)
     else:
-        needed = launch.needs[launch.site[operation - REQUEST]]
-        time = next_request(state.times, state.sites, first, launch.places, needed, now)
-    push(state, time, warp)
+        after = launch.site[operation - REQUEST]
+        own = launch.needs[after], after, launch.most[after]
+        time = next_request(state.times, state.sites, first, launch.places, *own, now)
+    push(state, time + pause, warp)
 
 
 def dispatch_shared(launch: Launch, state: State, x: int, now: int) -> None:

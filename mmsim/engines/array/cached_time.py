@@ -28,9 +28,9 @@ from mmsim.engines.cached_launch import (
     kinds_of,
     last_sector,
     leave,
-    needed,
     new_state,
     plain_state,
+    waits,
 )
 from mmsim.host.cores import cores, on_all_cores
 from mmsim.host.progress import Progress
@@ -315,7 +315,7 @@ class Requests:
             np.cumsum((0, *sizes)),
             operations.astype(np.int64),
             np.minimum(grid.block_size, grid.threads - np.arange(blocks) * grid.block_size),
-            needed(launch),
+            *waits(launch),
             np.array(kinds_of(launch), np.int64),
             np.array(self.to_shared, bool),
             _joined([np.full(len(one.stages), one.site, np.int32) for one in self.notes], np.int32),

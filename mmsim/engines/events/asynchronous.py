@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from simpy import Event
 
-from mmsim.engines.cached_launch import needed
+from mmsim.engines.cached_launch import waits
 from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import BEGIN, COMPLETION
@@ -87,7 +87,7 @@ class Asynchronous(Driver):
         self.spinning: dict[int, int] = {}  # by warp, its requests when a loop first repeated
         self.spinning_at = -1  # the changes of memory then; the next one lets them go on
         self.ended_now: list[int] = []  # blocks that have not made room yet
-        self.needs = needed(launch).tolist()
+        self.needs, self.most, self.pauses = (part.tolist() for part in waits(launch))
         self.running = [0] * self.grid.blocks  # warps of each block that have begun and not ended
         self.soon(COMPLETION, lambda _: self.begin_blocks(list(self.residency.first())))
 
@@ -356,10 +356,13 @@ class Ahead(Warp):
         """Go on later than `before`, and as soon as the requests under way let it."""
         self.knows = True
         if isinstance(self.want, Request):
-            needed = self.driver.needs[self.want.site.number]
-            time = next_request(self.times, self.sites, 0, len(self.times), needed, before)
+            site, driver = self.want.site.number, self.driver
+            own = driver.needs[site], site, driver.most[site]
+            time = next_request(self.times, self.sites, 0, len(self.times), *own, before)
         else:
             time = all_done(self.times, 0, len(self.times))
+        if self.want is not None:
+            time += self.driver.pauses[self.warp]
         self.after(max(time - self.now, 0), COMPLETION)
 
     def happen(self) -> None:

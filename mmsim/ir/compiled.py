@@ -1,0 +1,227 @@
+"""The straight code that a compiler makes of a program: which reads are under way together.
+
+A compiler unrolls loops and makes short branches conditional. What is left are blocks of straight
+code. In a block all reads begin before the computations that use them; at its end the results of
+its computations are there, so these reads have completed. docs/machines.md has the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from mmsim.ir import nodes as ir
+from mmsim.ir.dtypes import is_whole
+from mmsim.ir.lower import Lowered
+from mmsim.ir.nodes import assert_never
+from mmsim.ir.operations import MANY, PREDICATED, UNROLLED
+from mmsim.ir.operators import row_of
+from mmsim.ir.ranges import Ranges
+from mmsim.ir.typed import constants
+from mmsim.ir.walk import accesses, expressions, names, parts, statements, targets
+
+Known = Callable[[ir.Expr], ir.Scalar | None]
+READER = "straight code"
+WITH_A_JUMP = ("sqrt", "sin", "cos", "tan", "pow", "fmod", "remainder", "hypot", "atan2")
+"""Functions with a branch for rare operands, as a quotient of floats."""
+USE = "used at an end"
+"""The name of what uses values at the end of a block; no register array has this name."""
+
+
+def known_values(
+    lowered: Lowered,
+    constant: Known,
+    ranges: Ranges,
+) -> Known:
+    """The values of expressions that a compiler knows.
+
+    The sizes and numbers of a program of mmsim are constants of its CUDA C. A compiler of Numba's
+    kernels, or of CUDA C++, doesn't know them.
+    """
+    if lowered.code.arithmetic != "python":
+        return constants(lowered, {}, {}, lambda _: None)
+
+    def known(value: ir.Expr) -> ir.Scalar | None:
+        found = constant(value)
+        if found is None and is_whole(lowered.of(value)) and (range_ := ranges.of(value)):
+            return range_[0] if range_[0] == range_[1] else None
+        return found
+
+    return known
+
+
+class Straight:
+    """A program as a compiler for a GPU leaves it, for `needs`.
+
+    `known` gives the value of an expression that the compiler knows. `most` gets for each access in
+    a loop that is unrolled the number of unrolled trips, 0 for the others: so many of its requests
+    may be under way. PTX has been unrolled already.
+    """
+
+    def __init__(
+        self,
+        body: ir.Block,
+        sites: int,
+        known: Known,
+        arithmetic: str,
+    ) -> None:
+        self.known, self.unrolls = known, arithmetic != "ptx"
+        self.moved = arithmetic == "numba"
+        self.most = [0] * sites
+        self.body = tuple(self._block(body))
+
+    def _block(self, block: ir.Block) -> list[ir.Stmt]:
+        """A block whose pieces of straight code end with the use of what they compute."""
+        made: list[ir.Stmt] = []
+        piece: list[ir.Stmt] = []
+        for statement in block:
+            straight = self._straight(statement)
+            if straight is not None:
+                piece += straight
+                continue
+            made += [*piece, *_used(piece)]
+            piece = []
+            match statement:
+                case ir.If(then=then, orelse=orelse):
+                    sides = tuple(self._block(then)), tuple(self._block(orelse))
+                    made.append(replace(statement, then=sides[0], orelse=sides[1]))
+                case ir.For() | ir.While():
+                    made += self._loop(statement)
+                case ir.Scope(body=body):
+                    made.append(replace(statement, body=tuple(self._block(body))))
+                case ir.Assign() | ir.RegisterWrite():  # a computation with a jump
+                    made += [statement, *_used([statement])]
+                case ir.Load() | ir.VectorLoad() | ir.Store() | ir.VectorStore() | ir.Atomic():
+                    made.append(statement)  # it waits for what it uses
+                case ir.Barrier() | ir.Exchange() | ir.Forget():
+                    made.append(statement)
+                case ir.Break() | ir.Continue() | ir.Return() | ir.Leave():
+                    made.append(statement)
+                case _:
+                    assert_never(statement, READER)
+        return [*made, *piece, *_used(piece)]
+
+    def _loop(self, loop: ir.For | ir.While) -> list[ir.Stmt]:
+        """A loop; if it is unrolled, its values are used after it."""
+        trips = self._unrolled(loop)
+        body = self._all(loop.body) if trips > 1 else None
+        if body is None:
+            if isinstance(loop, ir.While):
+                before = tuple(self._block(loop.prelude))
+                return [replace(loop, prelude=before, body=tuple(self._block(loop.body)))]
+            return [replace(loop, body=tuple(self._block(loop.body)))]
+        for access in accesses(loop.body):
+            self.most[access.site] = trips
+        return [replace(loop, body=tuple(body)), *_used(body)]
+
+    def _unrolled(self, loop: ir.For | ir.While) -> int:
+        """The trips of a loop that are unrolled together, if its body is straight code."""
+        if not self.unrolls:
+            return 1
+        if isinstance(loop, ir.While):
+            return UNROLLED if _counts(loop) else 1
+        start, stop, step = map(self.known, (loop.start, loop.stop, loop.step))
+        if step is None:
+            return UNROLLED if self.moved else 1
+        return UNROLLED if stop is None and start is not None else MANY
+
+    def _all(self, block: ir.Block) -> list[ir.Stmt] | None:
+        """A block as straight code, or None."""
+        found: list[ir.Stmt] = []
+        for statement in block:
+            straight = self._straight(statement)
+            if straight is None:
+                return None
+            found += straight
+        return found
+
+    def _straight(self, statement: ir.Stmt) -> list[ir.Stmt] | None:
+        """A statement as straight code, or None if it jumps."""
+        match statement:
+            case (
+                ir.Assign() | ir.RegisterWrite() | ir.Exchange() | ir.Load() | ir.Store()
+                | ir.VectorLoad() | ir.VectorStore() | ir.Atomic()
+            ):  # fmt: skip
+                jumps = any(map(_jumps, expressions(statement)))
+                return None if jumps else [statement]
+            case ir.Forget():
+                return [statement]
+            case ir.If(test, then, orelse):
+                return self._conditional(test, then, orelse)
+            case ir.For(start=start, stop=stop, step=step):
+                known = [self.known(one) for one in (start, stop, step)]
+                if not self.unrolls or not all(type(one) is int for one in known) or not known[2]:
+                    return None
+                trips = len(range(*known))  # type: ignore[arg-type]
+                body = self._all(statement.body)
+                # A second copy shows what a trip needs of the one before.
+                return None if body is None or trips > MANY else [*body, *body][: trips * len(body)]
+            case ir.While() | ir.Scope() | ir.Barrier():
+                return None
+            case ir.Break() | ir.Continue() | ir.Return() | ir.Leave():
+                return None
+            case _:
+                assert_never(statement, READER)
+
+    def _conditional(self, test: ir.Expr, then: ir.Block, orelse: ir.Block) -> list[ir.Stmt] | None:
+        """The statements of a short branch, each with its condition."""
+        inner = self._all((*then, *orelse))
+        few = sum(isinstance(one, ir.Access) for one in inner or ()) <= PREDICATED
+        if inner is None or not few or _jumps(test):
+            return None
+        return [_with(test, statement) for statement in inner]
+
+
+def _with(test: ir.Expr, statement: ir.Stmt) -> ir.Stmt:
+    """A conditional statement: its value or its place depends on the test, too."""
+    if isinstance(statement, ir.Assign):
+        former = ir.Var(statement.target, statement.place)
+        return replace(statement, value=ir.Choose(test, statement.value, former))
+    if isinstance(statement, ir.Access | ir.RegisterWrite):
+        return replace(statement, index=(*statement.index, test))
+    return statement
+
+
+def _used(piece: Iterable[ir.Stmt]) -> list[ir.Stmt]:
+    """A use of the values with which statements compute, of none that is copied only."""
+    computing = [
+        one
+        for one in piece
+        if isinstance(one, ir.Assign | ir.RegisterWrite)
+        and not isinstance(one.value, ir.Var | ir.RegisterRead | ir.Const)
+    ]
+    found: list[ir.Expr] = []
+    for one in computing:
+        found += [one.value, *(ir.Var(name, one.place) for name in targets(one))]
+    return [ir.RegisterWrite(USE, tuple(found), ir.Const(0), one.place)] if found else []
+
+
+def _jumps(value: ir.Expr) -> bool:
+    """Return whether a compiler computes a value with a branch."""
+    for part in parts(value):
+        if isinstance(part, ir.Call) and part.op in WITH_A_JUMP:
+            return True
+        if isinstance(part, ir.Binary) and row_of(part).kind == "quotient":
+            return True
+    return False
+
+
+def _counts(loop: ir.While) -> bool:
+    """Return whether a loop ends by a counter that its body moves once, by what stays the same."""
+    changed: list[str] = [name for one in statements(loop.body) for name in targets(one)]
+    read = set(names((loop.test,)))
+    moved = [one for one in read if one in changed]
+    if loop.prelude or not isinstance(loop.test, ir.Compare) or len(moved) != 1:
+        return False
+    (counter,) = moved
+    if changed.count(counter) != 1:
+        return False
+    for one in loop.body:
+        if (
+            isinstance(one, ir.Assign)
+            and one.target == counter
+            and isinstance(one.value, ir.Binary)
+        ):
+            others = set(names((one.value,))) - {counter}
+            return one.value.op in ("+", "-") and not others & set(changed)
+    return False

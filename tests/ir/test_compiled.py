@@ -1,0 +1,146 @@
+"""Which reads are under way together in a compiler's code: unrolled loops and straight code."""
+
+import numpy as np
+import pytest
+
+import mmsim as mm
+from mmsim import cuda
+from mmsim.api.binding import bind
+from mmsim.engines.cached_launch import waits
+from mmsim.model.threads import asked
+from tests.kit.generators.random_programs import define
+from tests.kit.runs.paths import both_engines
+
+MACHINE = mm.Cached(1, 4, 10, under_way=32, unrolls=1)
+A, D = np.arange(64, dtype=np.float64), np.arange(64)
+SUM = "s = 0.0\nfor k in {}:\n    s = s + a[k]\nb[T.id] = s"
+
+
+def of(program, *args, machine=MACHINE, **sizes):
+    """For each access the sites that it waits for, and its most requests under way."""
+    sizes = {"threads": None, "block_size": None, "grid": None, "block": None, **sizes}
+    found = waits(bind(machine, program, args, asked(**sizes), "asynchronous", 1 << 40))
+    needs = [[int(site) for site in np.flatnonzero(row)] for row in found.needs]
+    return needs, found.most.tolist()
+
+
+def of_text(text, n=64, **how):
+    lines = "".join(f"    {line}\n" for line in text.splitlines())
+    program = define(f"@mm.program\ndef made(T, a, b, d, n):\n{lines}", "made")
+    return of(program, A, A.copy(), D, n, threads=4, **how)
+
+
+@pytest.mark.parametrize(
+    ("range_", "most"),
+    [
+        ("range(16)", 0),  # straight code
+        ("range(17)", 16),
+        ("range(n)", 16),  # a number is a constant of the CUDA C
+        ("range(a.size)", 16),
+        ("range(t)", 4),
+        ("range(t, n)", 16),  # the counter begins at a value
+        ("range(0, n, t)", 1),
+    ],
+)
+def test_a_loop_is_unrolled_if_its_step_is_known(range_, most):
+    """Without unrolling, the read waits for the one of the trip before: the sum needs it."""
+    needs, found = of_text("t = d[0]\n" + SUM.format(range_))
+    assert found == [0, most if most > 1 else 0, 0]
+    uses = {0} if "t" in range_.replace("range", "") else set()
+    assert [set(one) for one in needs] == [set(), uses | ({1} if most == 1 else set()), uses | {1}]
+
+
+@pytest.mark.parametrize(
+    ("body", "unrolled"),
+    [
+        ("s = s + a[k]", True),
+        ("s = s + math.exp(a[k])", True),
+        ("s = s + math.sqrt(a[k])", False),
+        ("s = s + 1.0 / a[k]", False),
+        ("x = a[k]\nif x > s:\n    s = x", True),
+        ("x = a[k]\nif x > s:\n    break\ns = x", False),
+        ("s = s + a[k]\nT.barrier()", False),
+        ("x = a[k]\nfor j in range(4):\n    s = s + x * j", True),
+        ("x = a[k]\nfor j in range(40):\n    s = s + x * j", False),
+    ],
+)
+def test_a_loop_is_unrolled_if_its_body_is_straight_code(body, unrolled):
+    lines = "".join(f"\n    {line}" for line in body.splitlines())
+    needs, most = of_text(f"s = 0.0\nfor k in range(n):{lines}\nb[T.id] = s")
+    assert most == [16 if unrolled else 0, 0]
+    assert needs == [[] if unrolled else [0], [0]]
+
+
+def test_a_value_that_is_only_copied_is_not_waited_for():
+    """The next trip's value is read before this one is added: one waits for the one before."""
+    text = (
+        "x = a[0]\ns = 0.0\nk = 1\n"
+        "while k * k < n:\n    y = a[k]\n    s = s + x\n    x = y\n    k = k + 1"
+    )
+    needs, most = of_text(text)
+    assert most == [0, 0]
+    assert needs == [[], [0, 1]]
+    copied = "x = a[0]\nk = 1\nwhile k * k < n:\n    x = a[k]\n    k = k + 1\nb[T.id] = x"
+    assert of_text(copied) == ([[], [], [0, 1]], [0, 0, 0])
+
+
+def test_a_while_that_counts_is_unrolled_four_times():
+    text = "s = 0.0\nk = 0\nwhile k < n:\n    s = s + a[k]\n    k {}\nb[T.id] = s"
+    assert of_text(text.format("= k + 2"))[1] == [4, 0]
+    assert of_text(text.format("= k * 2 + 1"))[1] == [0, 0]
+    assert of_text(text.format("= k + n"))[1] == [4, 0]
+
+
+def test_the_reads_of_a_short_branch_wait_for_its_test_and_others_do_not():
+    text = "x = a[T.id]\nif x > 0:\n    b[T.id] = {}\ny = a[T.id + 1]\nb[T.id] = y"
+    needs, _ = of_text(text.format("d[T.id]"))
+    assert needs == [[], [0], [0, 1], [], [3]]
+    long = "x = a[T.id]\nif x > 0:\n    T.barrier()\ny = a[T.id + 1]\nb[T.id] = y"
+    assert of_text(long)[0] == [[], [0], [1]]
+
+
+def test_a_computation_with_a_branch_ends_a_block():
+    needs, _ = of_text("x = a[0]\ny = 1.0 / x\nz = a[1]\nb[T.id] = y + z")
+    assert needs == [[], [0], [0, 1]]
+    needs, _ = of_text("x = a[0]\ny = 1.5 * x\nz = a[1]\nb[T.id] = y + z")
+    assert needs == [[], [], [0, 1]]
+
+
+def test_numbas_compiler_knows_neither_numbers_nor_sizes():
+    @cuda.jit
+    def strided(a, b, n):
+        s = 0.0
+        for k in range(cuda.grid(1), n, cuda.gridsize(1)):
+            s += a[k]
+        b[cuda.grid(1)] = s
+
+    @cuda.jit
+    def all_of(a, b, n):
+        s = 0.0
+        for k in range(a.size):
+            s += a[k]
+        for k in range(5):
+            s += a[k]
+        b[cuda.grid(1)] = s
+
+    assert of(strided, A, A.copy(), 8, grid=1, block=4)[1] == [4, 0]
+    assert of(all_of, A, A.copy(), 8, grid=1, block=4) == ([[], [0], [0, 1]], [4, 0, 0])
+
+
+def test_without_it_nothing_is_waited_for_but_where_it_is_used():
+    plain = mm.Cached(1, 4, 10, under_way=32)
+    assert of_text(SUM.format("range(n)"), machine=plain) == ([[], [0]], [0, 0])
+    one = mm.Cached(1, 4, 10, unrolls=1)
+    assert of_text(SUM.format("range(n)"), machine=one) == ([[], []], [0, 0])
+
+
+@both_engines
+def test_four_requests_of_a_line_are_under_way(engine):
+    """Latency 10: the reads of a loop go at 0 to 3, and at 10 to 13; the write at 23."""
+    text = "s = 0.0\nt = 8\nk = 0\nwhile k < t:\n    s = s + a[k]\n    k = k + 1\nb[T.id] = s"
+    lines = "".join(f"    {line}\n" for line in text.splitlines())
+    program = define(f"@mm.program\ndef made(T, a, b):\n{lines}", "made")
+    run = MACHINE.run(
+        program, A, A.copy(), threads=4, schedule="asynchronous", engine=engine, trace=False
+    )
+    assert run.time == 10 + 3 + 10 + 10
