@@ -62,10 +62,11 @@ class Source:
 
     def kernel(self, name: str) -> Function:
         """The kernel of a name, or of a name expression. Raises `UnknownNameError` without it."""
-        kernels = {one.name: one for one in self.module.functions.values() if one.is_entry}
-        found = kernels.get(self.compiled.names.get(name, name))
-        if found is not None:
+        functions = self.module.functions
+        found = functions.get(self.compiled.names.get(name, name))
+        if found is not None and found.is_entry:
             return found
+        kernels = [one.name for one in functions.values() if one.is_entry]
         plain = [plain_name(one) for one in kernels]
         has = f"its kernels are {', '.join(plain)}" if kernels else "it has no kernel"
         wrong = f"no kernel {name!r} in {self.file!r}; {has}"

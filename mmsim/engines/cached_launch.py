@@ -128,7 +128,7 @@ def bytes_of_tables(launch: Launch) -> int:
 
 
 class Waits(NamedTuple):
-    """What each access of a launch waits for.
+    """The requests for which each access of a launch waits, and the time of computations.
 
     `needs` says whether the access of each row waits for requests of the access of each column.
     `most` has each access's most requests under way, 0 for no bound. `pauses` has for each warp
@@ -141,7 +141,7 @@ class Waits(NamedTuple):
 
 
 def waits(launch: Launch) -> Waits:
-    """What each access of a launch waits for.
+    """The waits of each access of a launch.
 
     No access waits if a warp has one request under way: it has completed by then.
     """
@@ -152,18 +152,21 @@ def waits(launch: Launch) -> Waits:
 
 def needed(launch: Launch) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
     """`Waits.needs` and `Waits.most` of a launch, which need no run of it."""
-    return launch.memo.once("waits", lambda: _waits(launch))
-
-
-def _waits(launch: Launch) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
-    meaning, machine = launch.meaning, launch.machine
+    meaning, machine, arithmetic = launch.meaning, launch.machine, launch.code.arithmetic
     count, body = len(meaning.sites), meaning.code.body
-    found, most = np.zeros((count, count), dtype=bool), np.zeros(count, np.int64)
-    if machine.under_way > 1:
-        if machine.unrolls:
-            known = known_values(meaning.typing, meaning.constant, launch.ranges)
-            straight = Straight(body, count, known, launch.code.arithmetic)
-            body, most = straight.body, np.array(straight.most, np.int64)
-        for row, sites in enumerate(needs(body, count)):
-            found[row, list(sites)] = True
-    return found, most
+    ranges = launch.ranges if machine.unrolls else None
+
+    def found() -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
+        text, most = body, np.zeros(count, np.int64)
+        if ranges is not None:
+            known = known_values(meaning.typing, meaning.constant, ranges)
+            straight = Straight(body, count, known, arithmetic)
+            text, most = straight.body, np.array(straight.most, np.int64)
+        needed = np.zeros((count, count), dtype=bool)
+        for row, sites in enumerate(needs(text, count)):
+            needed[row, list(sites)] = True
+        return needed, most
+
+    if machine.under_way == 1:
+        return np.zeros((count, count), dtype=bool), np.zeros(count, np.int64)
+    return launch.memo.once("waits", found)

@@ -71,8 +71,9 @@ class Counting:
     `of` gives the type of an expression, `range_of` its range (None: not known), `constant` its
     value if that is known to the compiler. The compiler of a program of mmsim, whose arithmetic is
     "python", doesn't join a product and a sum of floats. In PTX all places have been computed, and
-    each statement is about one operation. `shared` are the arrays of the program's own. `entry` has the operations of a statement whenever
-    lanes come to it, `trip` those of each trip of a loop, both by the statement's number.
+    each statement is about one operation. `shared` are the arrays of the program's own. `entry` has
+    the operations of a statement whenever lanes come to it, `trip` those of each trip of a loop,
+    both by the statement's number.
     """
 
     body: ir.Block

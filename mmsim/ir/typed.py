@@ -10,6 +10,7 @@ type doesn't hold, and a power that has to be finite raise `NoValue`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ def may_refuse(value: ir.Expr, of: Callable[[ir.Expr], Type]) -> bool:
     return row.kind == "check" or row.checked is not None
 
 
+@cache
 def _in_type(compute: Callable[..., Any], types: tuple[Type, ...]) -> Compute:
     """NumPy's function of operands that become arrays of these types."""
 
@@ -88,6 +90,7 @@ def _checking(row: Row, type_: Type) -> Compute:
     return run
 
 
+@cache
 def _casting(op: str, held: Type, wanted: Type) -> Compute:
     """A cast: integers wrap around, floats are rounded, towards zero to ints.
 

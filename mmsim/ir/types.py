@@ -196,9 +196,10 @@ class Typing(Types):
                 self._fixed.add(local.name)
         self._of = self._find
         self._infer()
-        for local in code.locals:
-            self.arrays.setdefault(local.name, FLOAT)  # never written
-        self._infer()  # the types of reads from those
+        never_written = [one.name for one in code.locals if one.name not in self.arrays]
+        if never_written:
+            self.arrays |= dict.fromkeys(never_written, FLOAT)
+            self._infer()  # the types of reads from those
         self._of = Memo(self._find)  # from now on nothing changes
         self._each(_as_checked(code.body), self._check_statement)
 

@@ -50,11 +50,27 @@ def said(node: Any) -> Iterator[tuple[Field[Any], Any]]:
 
 def _in(node: ir.Stmt | ir.Expr, part: str) -> tuple[Any, ...]:
     """Return the contents of the fields of a type, in their order."""
-    found: tuple[Any, ...] = ()
-    for name in _holding(node, part):
-        held = getattr(node, name)
-        found += held if type(held) is tuple else () if held is None else (held,)
-    return found
+    kind: type = type(node)
+    return _reader(kind, part)(node)
+
+
+@cache
+def _reader(kind: type, part: str) -> Callable[[Any], tuple[Any, ...]]:
+    """The function that returns the contents of the fields of a type, for one kind of node."""
+    names = holding(kind, part)
+    types = {one.name: one.type for one in fields(kind)}
+    held = operator.attrgetter(*names) if names else lambda node: ()
+    if all(types[name] == part for name in names):  # one each
+        return held if len(names) != 1 else lambda node: (held(node),)
+
+    def read(node: Any) -> tuple[Any, ...]:
+        found: tuple[Any, ...] = ()
+        for name in names:
+            one = getattr(node, name)
+            found += one if type(one) is tuple else () if one is None else (one,)
+        return found
+
+    return read
 
 
 def inside(statement: ir.Stmt) -> tuple[ir.Block, ...]:
@@ -65,6 +81,8 @@ def inside(statement: ir.Stmt) -> tuple[ir.Block, ...]:
 def with_inside(statement: ir.Stmt, changed: Callable[[ir.Block], ir.Block]) -> ir.Stmt:
     """A statement with other blocks inside, changed in the order of the text."""
     blocks = _holding(statement, "Block")
+    if not blocks:
+        return statement
     changes: Any = {name: changed(getattr(statement, name)) for name in blocks}
     return _replaced(statement, changes)
 

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 
 from mmsim.errors import ArithmeticFault, RaisedError, TypeFault
+from mmsim.host.garbage import unsearched
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import Integers
 from mmsim.ir.nodes import assert_never
@@ -147,7 +148,7 @@ class Meaning(Evaluator):
     def ready(self) -> Callable[[Frame, Mask], Steps]:
         """The program as a function; making it numbers the variables and notes the fields of T."""
         if "_body" not in self.__dict__:
-            with self._making:
+            with self._making, unsearched():
                 return self._body
         return self._body
 

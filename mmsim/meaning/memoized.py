@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from mmsim.frontend.program import Program
+from mmsim.host.garbage import unsearched
 
 T = TypeVar("T")
 MOST = 100
@@ -42,7 +43,10 @@ class Memoized:
     def once(self, key: Any, make: Callable[[], T]) -> T:
         """The result of `make()`, made once for each key."""
         found: T | None = self.get(key)
-        return self.put(key, make()) if found is None else found
+        if found is None:
+            with unsearched():
+                return self.put(key, make())
+        return found
 
 
 _of_programs: WeakKeyDictionary[Program, Memoized] = WeakKeyDictionary()

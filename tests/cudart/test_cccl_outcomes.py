@@ -26,7 +26,18 @@ ROWS = {
     "device_scope": "`cooperative_groups`, `cuda::barrier`, `cuda::pipeline`, `cuda::atomic_ref`",
 }
 LARGE = 1 << 20
-FINDINGS = ["RunLengthEncode::NonTrivialRuns", "stable_sort", "merge", "set_union"]
+FINDINGS = [
+    "RunLengthEncode::NonTrivialRuns",
+    "MergeSort::SortKeys",
+    "MergeSort::StableSortPairs",
+    "Merge::MergeKeys",
+    "stable_sort",
+    "merge",
+    "set_union",
+    "set_intersection",
+    "set_difference",
+    "set_symmetric_difference",
+]
 
 
 def of(program):

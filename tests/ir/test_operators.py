@@ -188,7 +188,9 @@ COMPARED = {
     "engines/array/fused/rows.py": {"+", "-", "//", "%"},  # how consecutive lanes' values differ
     "engines/array/fused/writer.py": {"//", "%", "-", "~"},  # the limits of a loop's bounds
     "engines/array/fused/counted.py": {"+", "-"},  # how a loop's own variable changes
-    "ir/operations.py": {"+", "-", "*"},  # products, constant parts of an index, linear places
+    # products, constant parts of an index, linear places, parts of a thread's number, signs
+    "ir/operations.py": {"+", "-", "*", "//", "%", ">", ">=", "==", "!="},
+    "ir/compiled.py": {"+", "-"},  # how a loop's counter changes
     # of the two divisions, by a shift or a mask; of the sums, the one whose parts mix
     "engines/array/fused/expressions.py": {"%", "*"},
     "frontend/ptx/printing.py": {"%"},  # in a format of C

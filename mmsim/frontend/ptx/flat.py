@@ -75,13 +75,7 @@ def flattened(module: Module, kernel: Function, place_of: Callable[[Where], Plac
 
 def codes_of(module: Module) -> dict[str, int]:
     """The numbers that stand for the addresses of functions, of those whose address is used."""
-    used = {part.symbol.name for one in module.variables.values() for part in one.references}
-    for function in module.functions.values():
-        for one in function.body or ():
-            if isinstance(one, Instruction) and one.name[0] != "call":
-                used |= {part.name for part in one.operands if isinstance(part, Symbol)}
-    found = [name for name, one in module.functions.items() if name in used and not one.is_entry]
-    return {name: CODE + 16 * number for number, name in enumerate(found)}
+    return {name: CODE + 16 * number for number, name in enumerate(module.used)}
 
 
 def with_codes(variable: Variable, codes: Mapping[str, int]) -> Variable:

@@ -9,8 +9,10 @@ heap begins anew when all of it is free.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from dataclasses import replace
 from functools import cache
+from typing import cast
 
 from mmsim.frontend.ptx.module import Function, Immediate, Instruction, Module, Where
 
@@ -113,7 +115,7 @@ def with_heap(module: Module, size: int = HEAP_BYTES) -> Module:
     called = {name: own.functions[name] for name in FUNCTIONS if _is_declared(module, name)}
     if not called:
         return module
-    functions = {**module.functions, **called}
+    functions = ChainMap(called, cast(dict[str, Function], module.functions))
     return replace(module, functions=functions, variables={**module.variables, **own.variables})
 
 

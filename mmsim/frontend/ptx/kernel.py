@@ -32,6 +32,7 @@ from mmsim.frontend.ptx.module import (
 )
 from mmsim.frontend.ptx.slots import Slots, unique
 from mmsim.frontend.ptx.space import MARGIN, SPACE
+from mmsim.host.garbage import unsearched
 from mmsim.ir import nodes as ir
 from mmsim.ir.walk import numbered
 
@@ -147,9 +148,10 @@ class PtxProgram(Program):
         if self._goes_anywhere:
             binding.widen()
         if binding.key not in self._specialized:
-            code, slots = self._lowered(binding)
-            if self._goes_anywhere and binding.widen():
+            with unsearched():
                 code, slots = self._lowered(binding)
+                if self._goes_anywhere and binding.widen():
+                    code, slots = self._lowered(binding)
             self._specialized[binding.key] = Addressing(self.name, code, slots.addresses), slots
         program, slots = self._specialized[binding.key]
         self._code = program.code

@@ -156,7 +156,8 @@ class Function:
 class Module:
     """A module: its version as "9.0", its target as "sm_90", functions and variables by name.
 
-    `files` are the names of source files by number.
+    `files` are the names of source files by number. `used` are the functions, but no kernels, whose
+    address an instruction or a variable uses.
     """
 
     version: str
@@ -164,3 +165,4 @@ class Module:
     functions: Mapping[str, Function]
     variables: Mapping[str, Variable] = field(default_factory=dict)
     files: Mapping[int, str] = field(default_factory=dict)
+    used: tuple[str, ...] = ()

@@ -1,15 +1,16 @@
 """The reader of PTX: from the text of a module to its data.
 
 `grammar.lark` has the grammar. The parser is an LALR parser of the library Lark, so it takes a time
-proportional to the length of the text.
+proportional to the length of the text. Of a long text it reads only the functions that are asked
+for (see `outline`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 
 from lark import Lark, Token, Tree
@@ -17,10 +18,12 @@ from lark.exceptions import UnexpectedInput
 
 from mmsim.errors import LanguageError
 from mmsim.frontend.ptx.body import Body
-from mmsim.frontend.ptx.module import Function, Module, Symbol, Variable, Where
+from mmsim.frontend.ptx.module import Function, Instruction, Module, Symbol, Variable, Where
+from mmsim.frontend.ptx.outline import LONG, LateFunctions, blank, bodies, may_use, without
 from mmsim.frontend.ptx.places import Places, Strings
 from mmsim.frontend.ptx.source import Source
 from mmsim.frontend.ptx.variables import kind, variable, words
+from mmsim.host.garbage import unsearched
 
 LONGEST_SHOWN = 40
 """Characters of the longest text that an error repeats."""
@@ -43,22 +46,36 @@ _WORDS = {
 _OFFENDING = re.compile(r'[\w$%.]+|"[^"\n]*|\S')
 
 
+@unsearched()
 def read(text: str, name: str = "ptx") -> Module:
     """Return the module that a text in PTX spells; errors call the text `name`."""
     source = Source(text, name)
-    reading = _parser().parse_interactive(text)
+    late = bodies(text) if len(text) > LONG else {}
+    tree = _tree(without(text, late), "start", source)
+    return _Reader(source, tree, late).module()
+
+
+def _tree(text: str, start: str, source: Source) -> Tree[Token]:
+    """Return the tree of a text that has all its words where the source has them."""
+    reading = _parser().parse_interactive(text, start)
     try:
-        tree = reading.resume_parse()  # type: ignore[no-untyped-call]  # Lark gives it no types
+        found: Tree[Token] = reading.resume_parse()  # type: ignore[no-untyped-call]  # of Lark
     except UnexpectedInput as error:
-        possible = reading.accepts()  # type: ignore[no-untyped-call]  # nor this
+        possible = reading.accepts()  # type: ignore[no-untyped-call]  # nor has this types
         raise _unexpected(error, possible, source) from None
-    return _Reader(source, tree).module()
+    return found
 
 
 @cache
 def _parser() -> Lark:
     grammar = files("mmsim.frontend.ptx").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", maybe_placeholders=False, g_regex_flags=re.ASCII)
+    return Lark(
+        grammar,
+        parser="lalr",
+        start=["start", "body"],
+        maybe_placeholders=False,
+        g_regex_flags=re.ASCII,
+    )
 
 
 def _unexpected(error: UnexpectedInput, possible: Iterable[str], source: Source) -> LanguageError:
@@ -78,15 +95,18 @@ def _unexpected(error: UnexpectedInput, possible: Iterable[str], source: Source)
 
 
 class _Reader:
-    """Reads the tree of a module."""
+    """Reads the tree of a module; `late` has the ends of bodies that it reads late."""
 
-    def __init__(self, source: Source, tree: Tree[Token]) -> None:
+    def __init__(self, source: Source, tree: Tree[Token], late: Mapping[int, int]) -> None:
         self._source = source
         self._items = tree.children
+        self._late = late
         self._strings = Strings(item for item in words(tree) if item.type == "SECTION")
         self._names: dict[str, Symbol] = {}
         self._aliases: dict[str, str] = {}
-        self._functions: dict[str, Function] = {}
+        self._functions: dict[str, Callable[[], Function]] = {}
+        self._unread: dict[str, slice] = {}
+        self._entries: set[str] = set()
         self._variables: dict[str, Variable] = {}
         self._files: dict[int, str] = {}
         self._version = self._target = ""
@@ -99,7 +119,10 @@ class _Reader:
         for item in self._items:
             if isinstance(item, Tree):
                 self._item(item)
-        return Module(self._version, self._target, self._functions, self._variables, self._files)
+        late = LateFunctions(self._functions)
+        used = tuple(self._used(late))
+        functions = late if self._late else {**late}
+        return Module(self._version, self._target, functions, self._variables, self._files, used)
 
     def _name(self, item: Tree[Token]) -> None:
         """Note the names that an item declares."""
@@ -133,7 +156,9 @@ class _Reader:
             found = self._functions.get(name)
             if found is None:
                 raise self._source.refuse(name, f"{name} is not a function")
-            self._functions[str(alias)] = replace(found, name=str(alias))
+            self._functions[str(alias)] = lambda: replace(found(), name=str(alias))
+            if name in self._entries:
+                self._entries.add(str(alias))
 
     def _declaration(self, item: Tree[Token]) -> None:
         """Add module variables; a definition replaces what is only declared."""
@@ -158,6 +183,30 @@ class _Reader:
         return self._names[name]
 
     def _function(self, item: Tree[Token]) -> None:
+        """Add a function; a definition replaces what is only declared."""
+        (name,) = words(item)
+        if item.data == "entry":
+            self._entries.add(str(name))
+        part = self._part(item)
+        if part is not None:
+            self._unread[str(name)] = part
+            self._functions[str(name)] = partial(self._made, item)
+            return
+        found = self._made(item)
+        if found.body is not None or name not in self._functions:
+            self._functions[str(name)] = lambda: found
+
+    def _part(self, item: Tree[Token]) -> slice | None:
+        """Return which part of the text is a function's body that is read late, if it is."""
+        last = item.children[-1]
+        if not isinstance(last, Tree) or last.data != "body":
+            return None
+        begin = words(last)[0].start_pos or 0
+        return slice(begin, self._late[begin]) if begin in self._late else None
+
+    @unsearched()
+    def _made(self, item: Tree[Token]) -> Function:
+        """Read a function."""
         (name,) = words(item)
         body = Body(self._source, Places(self._strings), self._names)
         text = None
@@ -171,19 +220,20 @@ class _Reader:
             elif part.data == "body":
                 text = part
             elif part.data in lists:
-                lists[part.data] = [
-                    self._parameter(one, body) for one in part.find_data("parameter")
-                ]
-        if text is None and str(name) in self._functions:
-            return
+                declared = part.find_data("parameter")
+                lists[part.data] = [self._parameter(one, body) for one in declared]
         where = Where(0, 0, 0, name.line or 0)
         if text is not None:
+            late = self._part(item)
+            if late is not None:
+                before = blank(self._source.text, 0, late.start)
+                text = _tree(before + self._source.text[late], "body", self._source)
             body.read(text)
             places = Places(self._strings)
             for first in words(text)[1:2]:  # behind the brace
                 places.move(first)
             where = places.at(where.ptx)
-        self._functions[str(name)] = Function(
+        return Function(
             name=str(name),
             is_entry=item.data == "entry",
             parameters=tuple(lists["parameters"]),
@@ -195,6 +245,22 @@ class _Reader:
             limits=limits,
             where=where,
         )
+
+    def _used(self, functions: Mapping[str, Function]) -> Iterator[str]:
+        """Return the functions, but no kernels, whose address the module uses."""
+        plain = [name for name in functions if name not in self._entries]
+        if not plain:
+            return
+        used = {part.symbol.name for one in self._variables.values() for part in one.references}
+        names = re.compile(rf"(?<![\w$%.])(?:{'|'.join(map(re.escape, plain))})(?![\w$])")
+        for name in functions:
+            part = self._unread.get(name)
+            if part is not None and not may_use(self._source.text[part], names):
+                continue
+            for one in functions[name].body or ():
+                if isinstance(one, Instruction) and one.name[0] != "call":
+                    used |= {part.name for part in one.operands if isinstance(part, Symbol)}
+        yield from (name for name in plain if name in used)
 
     def _limit(self, part: Tree[Token]) -> dict[str, tuple[int, ...]]:
         """Return a directive about a function with its numbers."""
