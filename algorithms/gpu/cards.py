@@ -27,6 +27,8 @@ Errors = tuple[tuple[str, int, float], ...]
 
 KEPT = {"h200": FOLDER, "h100": FOLDER.parent / "h100"}
 """The folder of each card's records."""
+FOURTH = {"h200": (PREDICTED / "fourth.json", FOLDER.parent / "h200" / "FOURTH.json")}
+"""The predictions of the fourth set for a card, and its measured times."""
 CONVERSIONS = {
     "float32": ("convert from and to int32 float32",),
     "float64": (
@@ -42,7 +44,7 @@ FIRST_LEVEL, OWN_WAYS = 192 * 1024, 8
 shared memory together. Its latency is that of shared memory."""
 NEAR = 0b100101
 """Bits of a line's number on which its slice doesn't depend: 2 lines share one."""
-UNUSED = ("remainder of division int32", "remainder of division int64")
+UNUSED = ("remainder of division int32", "remainder of division int64", "branch int32")
 
 
 def card(
@@ -127,8 +129,6 @@ def costs(rows: Iterable[Row]) -> dict[str, int]:
         )
     for name in ("access", "choice"):  # to issue them
         found[name] = found["sum int32"]
-    found["branch"] = found.pop("branch int32") - 2 * found["sum int32"]
-    found["trip"] = found["branch"] / 2  # it needs no place where its lanes meet
     return {name: max(1, _units(ps)) for name, ps in found.items() if name not in UNUSED}
 
 
@@ -145,7 +145,20 @@ def kept(name: str, folder: Path) -> Card:
     """The card of the records in a folder, with the errors of the kept predictions for it."""
     predictions = PREDICTED / folder.name if folder != FOLDER else PREDICTED
     records = Results.read(folder).records
-    return of_records(name, records, errors(records, predictions))
+    found = of_fourth(*FOURTH[name]) if name in FOURTH else errors(records, predictions)
+    return of_records(name, records, found)
+
+
+def of_fourth(predicted: Path, measured: Path) -> Errors:
+    """Return how far predictions of the fourth set were off, as `errors` does."""
+    names = "job", "way", "code"
+    ms = {tuple(row[name] for name in names): row for row in Record.read(measured).rows}
+    off: dict[str, list[float]] = {}
+    for row in Record.read(predicted).rows:
+        own = ms[tuple(row[name] for name in names)]
+        ratio = number(row, "predicted") / number(own, "measured")
+        off.setdefault(str(row["bound"]), []).append(abs(log(ratio)))
+    return _means(off)
 
 
 def errors(records: Mapping[str, Record], predictions: Path) -> Errors:
@@ -164,6 +177,10 @@ def errors(records: Mapping[str, Record], predictions: Path) -> Errors:
             found = predicted[_kernel(row)]
             ratio = number(found, "predicted") / number(row, "measured")
             off.setdefault(str(found["bound"]), []).append(abs(log(ratio)))
+    return _means(off)
+
+
+def _means(off: Mapping[str, list[float]]) -> Errors:
     return tuple((bound, len(own), round(fmean(own), 4)) for bound, own in sorted(off.items()))
 
 

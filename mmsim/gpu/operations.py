@@ -83,7 +83,6 @@ def statements() -> Iterator[Measured]:
     )  # fmt: skip
     yield Measured("exchange", "int32", "x = __shfl_xor_sync(0xffffffffu, x, 1);")
     yield Measured("barrier", "int32", "__syncthreads();")
-    yield Measured("branch", "int32", 'if (x > y) asm volatile("membar.cta;"); x = x + 1;')
 
 
 def source(of: Measured) -> str:

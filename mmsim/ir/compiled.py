@@ -224,9 +224,10 @@ def _counts(loop: ir.While) -> bool:
 
 def _steps(statement: ir.Stmt, counter: str) -> Iterator[ir.Expr]:
     """The step by which a statement moves a counter, if it does."""
-    match statement:
-        case ir.Assign(target, ir.Binary("+" | "-", ir.Var(name), step)):
-            if target == name == counter:
-                yield step
-        case _:
-            pass
+    if not isinstance(statement, ir.Assign) or statement.target != counter:
+        return
+    value = statement.value
+    if not isinstance(value, ir.Binary) or value.op not in ("+", "-"):
+        return
+    if isinstance(value.left, ir.Var) and value.left.name == counter:
+        yield value.right

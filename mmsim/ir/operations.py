@@ -352,11 +352,16 @@ class Counting:
             self._known[key] = frozenset(names(access.index))
             if access.array in self.shared:  # its places have 32 bits
                 found["sum int32"] += len(every)
-            elif any(every):
+            elif not all(map(self._is_fixed, access.index)):
                 found["sum int32"] += OF_ADDRESS + OF_AXIS * (len(every) - 1)
         for one in every:
             found += one
         return found
+
+    def _is_fixed(self, index: ir.Expr) -> bool:
+        """Return whether an index is a number, if loops are unrolled whole."""
+        used = set(names((index,)))
+        return self.constant(_counted_from(index)) is not None or bool(used and used <= self._flat)
 
     def _axis(self, access: ir.Access, axis: int) -> Operations:
         """The operations of an index, which may count from the end, once."""

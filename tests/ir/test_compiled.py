@@ -33,8 +33,8 @@ def of_text(text, n=64, **how):
 @pytest.mark.parametrize(
     ("range_", "most"),
     [
-        ("range(16)", 0),  # straight code
-        ("range(17)", 16),
+        ("range(32)", 0),  # straight code
+        ("range(33)", 16),
         ("range(n)", 16),  # a number is a constant of the CUDA C
         ("range(a.size)", 16),
         ("range(t)", 4),
