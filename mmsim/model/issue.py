@@ -22,6 +22,8 @@ DEPENDENT = 4
 """Clock cycles from an operation of a warp to the next one that needs its result."""
 OVERLAP = 3
 """The exponent of the times that are added: 1 if nothing overlaps, large if all does."""
+SINGLE = ("sum ", "product ", "convert ")
+"""The operations of one instruction."""
 JUMPS = (OF_ACCESS, OF_BARRIER, OF_CHOICE, OF_EXCHANGE)
 """The operations that don't wait for the results of others."""
 
@@ -87,10 +89,16 @@ def pauses(card: Card, kinds: Sequence[str], warps: Warps, grid: Grid) -> npt.ND
 def _alone(card: Card, kinds: Sequence[str]) -> npt.NDArray[np.int64]:
     """Time units from each kind of operation to the next one of a warp by itself.
 
-    It waits for the result, but not for that of a jump.
+    It waits for the result, but not for that of a jump. A function consists of several
+    instructions, each of which waits for the one before.
     """
-    by = [SCHEDULERS * (1 if kind in JUMPS else DEPENDENT) for kind in kinds]
-    return costs(card, kinds) * np.array(by, np.int64)
+    found = SCHEDULERS * costs(card, kinds)
+    for place, kind in enumerate(kinds):
+        if kind.startswith(SINGLE):
+            found[place] = max(found[place], DEPENDENT * card.cycle_time)
+        elif kind not in JUMPS:
+            found[place] *= DEPENDENT
+    return found
 
 
 def _busiest(blocks: Sequence[float] | npt.NDArray[Any], dmms: int) -> float:

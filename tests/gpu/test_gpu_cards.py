@@ -74,7 +74,8 @@ def test_the_operations_are_measured_and_saved(played, tmp_path, capsys):
     assert record.experiment == "operations"
     assert record.facts["command"] == "mmsim gpu calibrate --operations"
     found = {(row["operation"], row["type"]): row for row in record.rows}
-    assert found.keys() == {(row["operation"], row["type"]) for row in KEPT["operations"].rows}
+    kept = {(row["operation"], row["type"]) for row in KEPT["operations"].rows}
+    assert found.keys() == kept - {("branch", "int32")}  # an earlier version measured it
     assert found["sum", "int32"]["ps"] == 500  # of a trip, which has 2 x 16 for each of 64 warps
     assert found["exp", "float64"]["ps"] == 1000
     assert found["hot line", "int32"]["ps"] == pytest.approx(MS * 1e9 / (2 * 132 * 32), abs=1e-3)
@@ -233,6 +234,6 @@ def test_errors_are_means_over_the_kernels_that_the_same_binds(tmp_path):
 
 def test_the_kept_errors_are_those_of_all_kept_kernels():
     found = mm.H200().errors
-    sets = [KEPT[name] for name in ("KERNELS", "UNSEEN", "THIRD")]
-    assert sum(number for _, number, _ in found) == sum(len(one.rows) for one in sets)
+    _, measured = cards.FOURTH["h200"]
+    assert sum(number for _, number, _ in found) == len(Record.read(measured).rows)
     assert all(0 < error < log(2) for _, _, error in found)

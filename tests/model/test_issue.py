@@ -22,7 +22,12 @@ def counts(*of_warps):
 
 def test_a_warp_by_itself_waits_for_each_result():
     found = issue(H200, KINDS, counts((0, 1000), (0, 10), (0, 10), (0, 10)), GRID)
-    assert found == 16 * 1000 * COSTS["sum float32"]
+    assert found == 1000 * 4 * H200.cycle_time
+    kinds = "convert float64", "exp float32"
+    found = issue(H200, kinds, counts((9, 0), (0, 0), (0, 0), (0, 0)), GRID)
+    assert found == 9 * 4 * COSTS["convert float64"] > 9 * 4 * H200.cycle_time
+    found = issue(H200, kinds, counts((0, 9), (0, 0), (0, 0), (0, 0)), GRID)
+    assert found == 9 * 16 * COSTS["exp float32"]
 
 
 def test_the_busiest_multiprocessor_issues_for_all_its_warps():
@@ -35,7 +40,7 @@ def test_a_warp_computes_the_same_time_before_each_request():
     """An access itself waits for no result."""
     warps = counts((2, 100), (0, 7), (1, 0), (4, 8))
     found = pauses(H200, KINDS, warps, GRID)
-    add, access = 16 * COSTS["sum float32"], 4 * COSTS["access"]
+    add, access = 4 * H200.cycle_time, 4 * COSTS["access"]
     assert found.tolist() == [50 * add + access, 7 * add, access, 2 * add + access]
 
 
