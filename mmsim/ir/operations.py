@@ -19,6 +19,7 @@ import numpy as np
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, SINGLE, Type, is_int, is_whole
+from mmsim.ir.fixed import Fixed
 from mmsim.ir.lower import is_check
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
@@ -88,6 +89,8 @@ class Counting:
 
     def __post_init__(self) -> None:
         self.fuses, self.is_ptx = self.arithmetic != "python", self.arithmetic == "ptx"
+        self.fixed = Fixed(self.body, self.constant, self._is_flat)
+        self._is_decided = False  # whether a branch around is one that the compiler takes
         self._known: dict[Key, frozenset[str]] = {}
         self._positive: set[str] = set()
         """The variables that are positive, because a branch tested it."""
@@ -119,22 +122,25 @@ class Counting:
                 rest = expressions(statement)[len(statement.index) :]
                 return self._address(statement) + self._values(rest) + Operations((OF_ACCESS,))
             case ir.If(test, then, orelse):
-                own = self._values((test,)) + Operations({OF_CHOICE: _jumps(statement)})
+                is_decided, self._is_decided = self._is_decided, self.fixed.knows(test)
+                own = self._values((test,))
+                if not self._is_decided:
+                    own[OF_CHOICE] += _jumps(statement)
                 known, positive = dict(self._known), self._positive
                 self._positive = positive | _positive(test)
                 self._block(then)
                 self._positive = positive
                 self._known = dict(known)
                 self._block(orelse)
-                self._known = known
+                self._known, self._is_decided = known, is_decided
                 self._set(*changes((statement,)))
                 return own
             case ir.For(target, start, stop, step, body):
                 bounds = start, stop, step
-                trips = self._trips(*bounds)
+                trips = self._number_of_trips(*bounds)
                 unrolled = UNROLLED if trips is None else MANY
                 own = self._values(bounds)
-                is_whole_loop = trips is not None and trips <= WHOLE
+                is_whole_loop = self._is_flat(statement)
                 if is_whole_loop:
                     self._flat.add(target)
                 own += self._loop(statement, (target,), (), body, unrolled)
@@ -151,7 +157,8 @@ class Counting:
                 )
                 return own
             case ir.While(prelude, test, body):
-                self.trip[statement.number] = Operations({OF_CHOICE: OF_TURN})
+                turns = 0 if self.fixed.unrolls(statement) else OF_TURN
+                self.trip[statement.number] = Operations({OF_CHOICE: turns} if turns else ())
                 return self._loop(statement, (), (*prelude, test), body)
             case ir.Scope(_, body):
                 self._block(body)
@@ -161,13 +168,18 @@ class Counting:
             case ir.Exchange(operands=operands):
                 return self._values(operands) + Operations((OF_EXCHANGE,))
             case ir.Break() | ir.Continue() | ir.Return() | ir.Leave():
-                return Operations((OF_CHOICE,))
+                return Operations(() if self._is_decided else (OF_CHOICE,))
             case ir.Forget():
                 return Operations()
             case _:
                 assert_never(statement, "the count of operations")
 
-    def _trips(self, *bounds: ir.Expr) -> int | None:
+    def _is_flat(self, loop: ir.For) -> bool:
+        """Return whether a loop over a range is unrolled whole."""
+        trips = self._number_of_trips(loop.start, loop.stop, loop.step)
+        return trips is not None and trips <= WHOLE
+
+    def _number_of_trips(self, *bounds: ir.Expr) -> int | None:
         """The trips of a loop over a range, if the compiler knows them."""
         known = [self.constant(one) for one in bounds]
         if not all(type(one) is int for one in known) or not known[2]:
@@ -229,7 +241,7 @@ class Counting:
         """The operations of an expression, none if it has been computed before."""
         if isinstance(value, ir.Const | ir.Var | ir.Number | ir.ThreadField | ir.Extent):
             return Operations()
-        if self.constant(value) is not None:
+        if self.constant(value) is not None or self.fixed.knows(value):
             return Operations()
         key = key_of(value)
         if key in self._known:
