@@ -738,9 +738,9 @@ def test_damaged_text_is_read_or_refused_with_its_line(count):
     outcomes = [0, 0]
     for _ in range(count):
         text = damaged(dice.choice(pieces), dice)
-        start = time.perf_counter()
+        start = time.process_time()
         error = error_of(text)
-        assert time.perf_counter() - start < 5
+        assert time.process_time() - start < 5
         outcomes[error is None] += 1
         if error is not None:
             assert error.place.text == text.split("\n")[error.place.line - 1]
