@@ -43,11 +43,11 @@ class Data:
     def wrong(self, found: Mapping[int, Array]) -> str:
         """Say which argument has wrong contents; "" if none has."""
         for number, right in self.expected.items():
-            values = found[number].reshape(right.shape)
+            own, expected = found[number].reshape(right.shape), right
             if self.any_order:
-                values, right = np.sort(values, axis=None), np.sort(right, axis=None)
-            most = self.tolerance * float(np.abs(right).max())
-            missed = ~(np.abs(values.astype(np.float64) - right) <= most)
+                own, expected = np.sort(own.ravel()), np.sort(right.ravel())
+            most = self.tolerance * float(np.abs(expected).max())
+            missed = ~(np.abs(own.astype(np.float64) - expected) <= most)
             if missed.mean() > self.differ:
                 return f"argument {number} is wrong in {int(missed.sum())} of {missed.size} places"
         return ""

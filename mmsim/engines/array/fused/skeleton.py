@@ -13,6 +13,7 @@ import numpy as np
 
 from mmsim.engines.array.fused.analysis import CannotFuse
 from mmsim.ir import nodes as ir
+from mmsim.ir.functions import fma
 
 
 class Whole(int):
@@ -83,6 +84,12 @@ def _single(number: Any) -> float:
         return float(np.float32(number))
 
 
+def _fused(x: Any, y: Any, z: Any) -> float:
+    """x * y + z of single precision, rounded once."""
+    with np.errstate(all="ignore"):
+        return float(fma(*(np.array([one], np.float32) for one in (x, y, z)))[0])
+
+
 def _rounded(function: Callable[[float], int], number: float) -> float:
     return float(function(number))
 
@@ -113,6 +120,7 @@ NAMES = {
     "unsigned_shift_left": lambda x, y: 0 if y > 63 else int(x) << int(y),
     "unsigned_shift_right": lambda x, y: 0 if y > 63 else int(x) >> int(y),
     "power": _power,
+    "fused_single": _fused,
     "popc": lambda x: Whole(int(x).bit_count()),
     "brev": lambda x: int(f"{int(x):064b}"[::-1], 2),
     "clz": lambda x: Whole(64 - int(x).bit_length()),
