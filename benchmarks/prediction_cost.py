@@ -53,7 +53,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 
 def contestants(card: mm.Machine, n: int) -> dict[str, Callable[[], object]]:
-    """What takes turns, by name: NumPy's two statements, then the predictions."""
+    """The contestants by name, which take turns: NumPy's two statements, then the predictions."""
     rng = np.random.default_rng(0)
     a, p = rng.random(n, np.float32), rng.permutation(n).astype(np.int32)
     key, one = rng.integers(0, KEYS, n).astype(np.int32), np.zeros(n, np.int32)

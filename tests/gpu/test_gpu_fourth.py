@@ -31,7 +31,7 @@ def ids(case):
 
 
 def wrong(case, code):
-    """What is wrong with the results of a case on a simulated machine, at its small size."""
+    """The mistakes in the results of a case on a simulated machine, at its small size."""
     if code == CUDA_C:
         needs_compiler()
     data = case.data(case.small)

@@ -161,7 +161,7 @@ def compared(
 
 
 def predicted(case: Case, kept: dict[str, Any]) -> dict[str, Any]:
-    """What is kept of a launch, with the model's counts of today."""
+    """The kept facts of a launch, with the model's counts of today."""
     cards: list[dict[Place, list[int | None]]] = [{} for _ in LEVELS]
     before = {}
     for row in kept["lines"]:
