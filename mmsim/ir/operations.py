@@ -304,7 +304,7 @@ class Counting:
         if kind == "sum" and width == "int64" and any(map(self._is_added, operands)):
             return Operations()
         if kind == "division" and is_whole(self.of(operands[1])):
-            return self._division(kind, operands[1], self._narrow(operands[0]))
+            return self._division(kind, operands[1], max(map(self._narrow, operands), key=_bits))
         if value.op in SAME_BITS:
             return Operations()
         if value.op in ON_BITS:

@@ -9,6 +9,10 @@ from mmsim.ir.walk import expressions, inside, names, parts, statements, targets
 
 Path = tuple[tuple[int, int], ...]
 """The branches of varying tests that lead to a statement: each one's number and the side."""
+SKIPPED = -1
+"""Stands for a side: the statements over which some threads jump from inside a branch."""
+LOOP = ""
+"""Stands for the loop that a break or a continue leaves, among the names of scopes."""
 
 
 def follows_from(value: ir.Expr, fields: Collection[str], variable: Callable[[str], bool]) -> bool:
@@ -78,3 +82,39 @@ class Uniformity:
         """
         branches = isinstance(statement, ir.If | ir.For)
         return branches and not all(map(self.is_uniform, expressions(statement)))
+
+
+class Apart(Uniformity):
+    """The same for threads that leave a loop, or the body of a call, one by one."""
+
+    def _placed(self, block: ir.Block, path: Path) -> Iterator[tuple[ir.Stmt, Path]]:
+        for statement in block:
+            yield from super()._placed((statement,), path)
+            if self._jumps(statement):
+                path = (*path, (statement.number, SKIPPED))
+
+    def _parts_threads(self, statement: ir.Stmt) -> bool:
+        is_loop = isinstance(statement, ir.For | ir.While)
+        inner = (one for block in inside(statement) for one in block)
+        return self._differs(statement) or (is_loop and any(map(self._jumps, inner)))
+
+    def _differs(self, statement: ir.Stmt) -> bool:
+        """Return whether a branch, or the trips of a loop, are those of some threads only."""
+        is_branch = isinstance(statement, ir.If | ir.For | ir.While)
+        return is_branch and not all(map(self.is_uniform, expressions(statement)))
+
+    def _jumps(self, statement: ir.Stmt) -> set[str]:
+        """The scopes around a statement that some threads leave from inside it."""
+        inner = [one for block in inside(statement) for one in block]
+        if self._differs(statement):
+            found = {_left(one) for one in statements(inner) if isinstance(one, ir.Break | ir.Continue | ir.Leave)}
+        else:
+            found = set().union(*map(self._jumps, inner))
+        if isinstance(statement, ir.For | ir.While):
+            found.discard(LOOP)
+        return found - {statement.name} if isinstance(statement, ir.Scope) else found
+
+
+def _left(jump: ir.Break | ir.Continue | ir.Leave) -> str:
+    """The scope that a jump leaves."""
+    return jump.scope if isinstance(jump, ir.Leave) else LOOP

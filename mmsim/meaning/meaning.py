@@ -42,7 +42,7 @@ from mmsim.ir.operators import (
     trip_count,
     union,
 )
-from mmsim.ir.uniform import Uniformity
+from mmsim.ir.uniform import Apart, Uniformity
 from mmsim.ir.walk import accesses, expressions, has_effect, statements, stored, targets
 from mmsim.meaning.alone import FEW, Alone
 from mmsim.meaning.barriers import refuse_parted
@@ -186,7 +186,7 @@ class Meaning(Evaluator):
     @cached_property
     def _of_warps(self) -> Uniformity:
         """The values that all lanes of a warp share by the program's text."""
-        return Uniformity(self.code.body, OF_WARPS)
+        return Apart(self.code.body, OF_WARPS)
 
     def _site(self, access: ir.Access) -> Site:
         """The engines' view of an access of the text."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from mmsim.errors import LONGEST_SHOWN, shown
 from mmsim.frontend.program import Program
+from mmsim.model.card import Card, to_json
 from mmsim.model.layout import Layout
 from mmsim.model.machines import Machine
 from mmsim.sweeps.file import SweepError
@@ -28,7 +29,8 @@ Grid = Mapping[str, Iterable[Any]] | Iterable[Mapping[str, Any]]
 class Case:
     """One call of the function: its parameters (`values`), and their form in the row (`written`).
 
-    `key` depends on the function's name and `written`, `source` on the functions' text.
+    `key` depends on the function's name, `written`, and the numbers of cards; `source` on the
+    functions' text.
     """
 
     key: str
@@ -49,7 +51,7 @@ def make_cases(function: Callable[..., Any], grid: Grid) -> list[Case]:
     texts: Texts = {}
     for values in _combinations(grid):
         written = {name: _written(name, value) for name, value in values.items()}
-        key = _key(function, written)
+        key = _key(function, written, [values[name] for name in sorted(values)])
         if key in cases:
             raise SweepError(f"the case {described(written)} occurs twice; give each case once")
         chosen = list(_called(tuple(values.values())))
@@ -129,12 +131,21 @@ def _written(name: str, value: Any) -> Any:
     )
 
 
-def _key(function: Callable[..., Any], written: SweepRow) -> str:
+def _numbers(values: Iterable[Any]) -> Iterator[str]:
+    """The numbers of the cards among values: what is written of a card is its name."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _numbers(value)
+        elif isinstance(value, Card):
+            yield to_json(value)
+
+
+def _key(function: Callable[..., Any], written: SweepRow, values: Iterable[Any]) -> str:
     inner = function
     while not hasattr(inner, "__name__") and hasattr(inner, "func"):
         inner = inner.func  # of a functools.partial
     name = getattr(inner, "__name__", type(inner).__name__)
-    text = json.dumps([name, sorted(written.items())])
+    text = json.dumps([name, sorted(written.items()), *_numbers(values)])
     return f"k{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 

@@ -72,11 +72,24 @@ def test_a_place_that_differs_makes_a_request_of_all_its_sectors():
         (("i = 0", "if k < 9:", "    i = 1"), 4),
         (("i = 0", "for j in range(k):", "    i = j"), 4),
         (("i = 0", "for j in range(T.lane * 0 + 3):", "    i = 2"), 32),
+        (("i = 0", "while i < k:", "    i = i + 1"), 4),
+        (("i = 0", "while i < T.lane * 0 + 3:", "    i = i + 1"), 32),
+        (("i = 0", "while i < 3:", "    i = i + 1", "    if T.lane < 0:", "        break"), 32),
+        (("i = 0", "for j in range(3):", "    if T.lane < 0:", "        continue", "    i = 1"), 32),
+        (("if T.lane < 0:", "    return", "i = 0", "i = 1"), 4),
     ],
 )
 def test_a_variable_is_the_same_in_a_warp_if_all_its_values_are_in_one_branch(lines, sectors):
     number = len(lines) + 3
     assert asked(*lines, "mm.atomic.add(a, i, 1)") == {number: sectors}
+
+
+def test_lanes_that_are_together_in_a_loop_are_merged_there():
+    """The first of 8 lanes makes no trip; in each of the others one lane less goes on."""
+    lines = "i = 1", "while i < T.lane + 1:", "    mm.atomic.add(a, k, 1)", "    i = i + 1"
+    assert asked(*lines) == {5: 4 * 7}
+    lines = "for i in range(T.lane):", "    j = i", "    mm.atomic.add(a, j, 1)"
+    assert asked(*lines) == {5: 4 * (7 + 6 + 5 + 4 + 3 + 2 + 1)}
 
 
 def test_a_merged_atomic_occupies_its_slice_once():

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import warnings
+from dataclasses import replace
 
 import joblib  # pandas and polars, which take long, where they are used: workers import this
 import numpy as np
@@ -127,6 +128,18 @@ def test_rows_come_in_the_order_of_the_grid_and_lie_in_the_file(sweep, tmp_path)
         for n in (4, 13, 20)
     ]
     assert timeless(read(tmp_path / "rows.jsonl")) == timeless(rows)
+
+
+def test_a_card_with_other_numbers_is_another_case(sweep):
+    """Alone and in a tuple: rows that were kept of the card of this name before are not its own."""
+    cards = [replace(mm.H200(), global_latency=latency) for latency in (2000, 3000)]
+    rows = sweep(lambda card: card.run(load, np.zeros(8), threads=8), {"card": cards})
+    assert [row["latency"] for row in rows] == [2000, 3000]
+    assert {row["card"] for row in rows} == {"card('h200')"}
+    assert len({row["key"] for row in rows}) == 2
+    pairs = {"pair": [(1, card) for card in cards]}
+    rows = sweep(lambda pair: pair[1].run(load, np.zeros(8), threads=8), pairs)
+    assert [row["latency"] for row in rows] == [2000, 3000]
 
 
 def test_cases_may_be_listed(sweep):
