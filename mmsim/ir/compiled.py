@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from itertools import permutations
+from typing import TypeGuard
 
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import is_whole
@@ -25,8 +26,9 @@ Known = Callable[[ir.Expr], ir.Scalar | None]
 READER = "straight code"
 WITH_A_JUMP = ("sqrt", "sin", "cos", "tan", "pow", "fmod", "remainder", "hypot", "atan2")
 """Functions with a branch for rare operands, as a quotient of floats."""
-USE = "used at an end"
-"""The name of what uses values at the end of a block; no register array has this name."""
+RESULTS, USE, TEST = "results of a block", "used at an end", "test "
+"""Names of what a block computes, of its use at the end, and, with a number, of the test of a short
+branch; no variable or register array has these."""
 
 
 def known_values(
@@ -80,7 +82,7 @@ class Straight:
             if straight is not None:
                 piece += straight
                 continue
-            made += [*piece, *_used(piece)]
+            made += [*_computing(piece), *_used(piece)]
             piece = []
             match statement:
                 case ir.If(then=then, orelse=orelse):
@@ -91,7 +93,7 @@ class Straight:
                 case ir.Scope(body=body):
                     made.append(replace(statement, body=tuple(self._block(body))))
                 case ir.Assign() | ir.RegisterWrite():  # a computation with a jump
-                    made += [statement, *_used([statement])]
+                    made += [*_computing([statement]), *_used([statement])]
                 case ir.Load() | ir.VectorLoad() | ir.Store() | ir.VectorStore() | ir.Atomic():
                     made.append(statement)  # it waits for what it uses
                 case ir.Barrier() | ir.Exchange() | ir.Forget():
@@ -100,7 +102,7 @@ class Straight:
                     made.append(statement)
                 case _:
                     assert_never(statement, READER)
-        return [*made, *piece, *_used(piece)]
+        return [*made, *_computing(piece), *_used(piece)]
 
     def _loop(self, loop: ir.For | ir.While) -> list[ir.Stmt]:
         """A loop; if it is unrolled, its values are used after it."""
@@ -113,7 +115,7 @@ class Straight:
             return [replace(loop, body=tuple(self._block(loop.body)))]
         for access in accesses(loop.body):
             self.most[access.site] = trips
-        return [replace(loop, body=tuple(body)), *_used(body)]
+        return [replace(loop, body=tuple(_computing(body))), *_used(body)]
 
     def _unrolled(self, loop: ir.For | ir.While) -> int:
         """The trips of a loop that are unrolled together, if its body is straight code."""
@@ -147,8 +149,8 @@ class Straight:
                 return None if jumps else [statement]
             case ir.Forget():
                 return [statement]
-            case ir.If(test, then, orelse):
-                return self._conditional(test, then, orelse)
+            case ir.If():
+                return self._conditional(statement)
             case ir.For(start=start, stop=stop, step=step):
                 known = [self.known(one) for one in (start, stop, step)]
                 if not self.unrolls or not all(type(one) is int for one in known) or not known[2]:
@@ -166,37 +168,61 @@ class Straight:
             case _:
                 assert_never(statement, READER)
 
-    def _conditional(self, test: ir.Expr, then: ir.Block, orelse: ir.Block) -> list[ir.Stmt] | None:
+    def _conditional(self, branch: ir.If) -> list[ir.Stmt] | None:
         """The statements of a short branch, each with its condition."""
-        inner = self._all((*then, *orelse))
-        few = sum(isinstance(one, ir.Access) for one in inner or ()) <= PREDICATED
-        if inner is None or not few or _jumps(test):
+        inner = self._all((*branch.then, *branch.orelse))
+        if inner is None or _jumps(branch.test) or len(list(accesses(inner))) > PREDICATED:
             return None
-        return [_with(test, statement) for statement in inner]
+        test = ir.Var(f"{TEST}{branch.number}", branch.place)
+        tested = ir.Assign(test.name, branch.test, branch.place)
+        return [tested, *(_with(test, statement) for statement in inner)]
 
 
 def _with(test: ir.Expr, statement: ir.Stmt) -> ir.Stmt:
-    """A conditional statement: its value or its place depends on the test, too."""
-    if isinstance(statement, ir.Assign):
-        former = ir.Var(statement.target, statement.place)
-        return replace(statement, value=ir.Choose(test, statement.value, former))
-    if isinstance(statement, ir.Access | ir.RegisterWrite):
-        return replace(statement, index=(*statement.index, test))
-    return statement
+    """A conditional statement: its value or its place depends on the test, too.
+
+    What it sets depends on its former value. An access is in an `If`, as no lane may come to it.
+    """
+    match statement:
+        case ir.Assign(target, value):
+            is_test = target.startswith(TEST)
+            former = ir.Const(0) if is_test else ir.Var(target, statement.place)
+            return replace(statement, value=ir.Choose(test, value, former))
+        case ir.RegisterWrite(value=value):
+            return replace(statement, value=ir.Choose(test, value, ir.Const(0)))
+        case ir.If(then=(access,)):
+            return _with(test, access)
+    if not isinstance(statement, ir.Access):
+        return statement
+    access = replace(statement, index=(*statement.index, test))
+    return ir.If(ir.Const(1), (access,), (), access.place)
+
+
+def _computes(statement: ir.Stmt) -> TypeGuard[ir.Assign | ir.RegisterWrite]:
+    """Return whether a statement computes its value and doesn't copy it."""
+    if isinstance(statement, ir.Assign) and statement.target.startswith(TEST):
+        return False
+    return isinstance(statement, ir.Assign | ir.RegisterWrite) and not isinstance(
+        statement.value, ir.Var | ir.RegisterRead | ir.Const
+    )
+
+
+def _computing(piece: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """A piece that keeps all its results, also of variables that it sets again."""
+    for one in piece:
+        yield one
+        if _computes(one):
+            yield ir.RegisterWrite(RESULTS, (), one.value, one.place)
 
 
 def _used(piece: Iterable[ir.Stmt]) -> list[ir.Stmt]:
-    """A use of the values with which statements compute, of none that is copied only."""
-    computing = [
-        one
-        for one in piece
-        if isinstance(one, ir.Assign | ir.RegisterWrite)
-        and not isinstance(one.value, ir.Var | ir.RegisterRead | ir.Const)
-    ]
-    found: list[ir.Expr] = []
-    for one in computing:
-        found += [one.value, *(ir.Var(name, one.place) for name in targets(one))]
-    return [ir.RegisterWrite(USE, tuple(found), ir.Const(0), one.place)] if found else []
+    """The use of a piece's results at its end."""
+    for one in piece:
+        if _computes(one):
+            results = ir.Var(RESULTS, one.place)
+            use = ir.RegisterWrite(USE, (results,), ir.Const(0), one.place)
+            return [use, ir.Forget((RESULTS,), ())]
+    return []
 
 
 def _jumps(value: ir.Expr) -> bool:

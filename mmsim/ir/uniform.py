@@ -107,7 +107,11 @@ class Apart(Uniformity):
         """The scopes around a statement that some threads leave from inside it."""
         inner = [one for block in inside(statement) for one in block]
         if self._differs(statement):
-            found = {_left(one) for one in statements(inner) if isinstance(one, ir.Break | ir.Continue | ir.Leave)}
+            found = {
+                _left(one)
+                for one in statements(inner)
+                if isinstance(one, ir.Break | ir.Continue | ir.Leave)
+            }
         else:
             found = set().union(*map(self._jumps, inner))
         if isinstance(statement, ir.For | ir.While):

@@ -75,7 +75,7 @@ def test_a_place_that_differs_makes_a_request_of_all_its_sectors():
         (("i = 0", "while i < k:", "    i = i + 1"), 4),
         (("i = 0", "while i < T.lane * 0 + 3:", "    i = i + 1"), 32),
         (("i = 0", "while i < 3:", "    i = i + 1", "    if T.lane < 0:", "        break"), 32),
-        (("i = 0", "for j in range(3):", "    if T.lane < 0:", "        continue", "    i = 1"), 32),
+        (("i = 0", "for j in range(k):", "    if T.id < 0:", "        continue", "    i = 1"), 32),
         (("if T.lane < 0:", "    return", "i = 0", "i = 1"), 4),
     ],
 )

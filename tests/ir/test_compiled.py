@@ -99,6 +99,27 @@ def test_the_reads_of_a_short_branch_wait_for_its_test_and_others_do_not():
     assert of_text(long)[0] == [[], [0], [1]]
 
 
+def test_a_block_waits_for_its_results_also_of_variables_set_again():
+    """At the quotient the product is there, but not the word that x is set to after it."""
+    text = "x = 2.0 * a[0]\nx = a[1]\ny = 1.0 / n\nz = a[2]\nb[T.id] = x + z"
+    assert of_text(text)[0] == [[], [], [0], [1, 2]]
+
+
+def test_the_test_of_a_short_branch_is_that_of_its_beginning():
+    text = "x = a[T.id]\nif x > 0:\n    x = a[T.id + 1]\n    b[T.id] = 1.0"
+    assert of_text(text)[0] == [[], [0], [0]]
+
+
+def test_a_register_array_set_in_a_short_branch_waits_for_nothing():
+    text = "r = mm.registers(2)\nx = a[0]\nif x > 0:\n    r[0] = 1.0\ny = a[1]\nb[T.id] = y + r[0]"
+    assert of_text(text)[0] == [[], [], [0, 1]]
+
+
+def test_an_access_after_a_short_branch_waits_as_if_no_lane_took_it():
+    text = "x = 1.0 / a[0]\nif T.id > n:\n    b[T.id] = 1.0\ny = a[1]"
+    assert of_text(text)[0] == [[], [0], [0]]
+
+
 def test_a_computation_with_a_branch_ends_a_block():
     needs, _ = of_text("x = a[0]\ny = 1.0 / x\nz = a[1]\nb[T.id] = y + z")
     assert needs == [[], [0], [0, 1]]

@@ -264,6 +264,7 @@ def follow(launch: Launch, state: State, warp: int, now: int) -> None:
         pause = launch.pauses[warp]
     if operation == BARRIER:
         time = all_done(state.times, first, launch.places)
+        state.numbers[DONE] = max(state.numbers[DONE], time + pause)  # a barrier ends no earlier
     else:
         after = launch.site[operation - REQUEST]
         own = launch.needs[after], after, launch.most[after]

@@ -93,7 +93,8 @@ class Asynchronous(Driver):
 
     def begin_blocks(self, blocks: Iterable[int]) -> None:
         """Begin blocks now; each may end immediately."""
-        kind = Ahead if self.launch.machine.under_way > 1 else Warp
+        ahead = self.launch.machine.under_way > 1 or any(self.pauses)
+        kind = Ahead if ahead else Warp
         for block in blocks:
             first = block * self.grid.warps_per_block
             end = min(first + self.grid.warps_per_block, self.grid.warps)
@@ -326,7 +327,7 @@ class Warp(Job):
 
 
 class Ahead(Warp):
-    """A warp that may have several requests under way.
+    """A warp that may have several requests under way, or computes before a request.
 
     It knows the words that a request reads from the dispatch on. So it works ahead to the next
     request, barrier or end, and goes on there as soon as it may.

@@ -8,7 +8,7 @@ FROM_0 = (
     *("sector_time", "cross_time", "memory_time", "fill_time", "row_time", "miss_latency"),
     *("cross_latency", "port_time", "wire_time", "page_time", "atomic_time", "line_time"),
 )
-FROM_1 = ("tag_time", "shared_time", "channels", "banks", "row", "under_way", "pages", "slices")
+FROM_1 = ("tag_time", "shared_time", "channels", "banks", "row", "pages", "slices")
 
 
 @st.composite
@@ -26,6 +26,7 @@ def cached_machines(draw, dmms, width, global_latency, shared_latency):
         **{name: draw(st.integers(0, 4)) for name in FROM_0},
         **{name: draw(st.integers(1, 3)) for name in FROM_1},
         sectors=sectors,
+        under_way=draw(st.sampled_from([1, 2, 3, 6])),
         write_port_time=draw(st.none() | st.integers(0, 8)),
         write_wire_time=draw(st.none() | st.integers(0, 8)),
         float_time=draw(st.none() | st.integers(0, 8)),
@@ -34,6 +35,7 @@ def cached_machines(draw, dmms, width, global_latency, shared_latency):
         own_latency=draw(st.integers(1, 9)),
         near=draw(st.sampled_from([0, 0, 1, 5])),
         merges=draw(st.integers(0, 1)),
+        unrolls=draw(st.integers(0, 1)),
         write_time=draw(st.sampled_from([None, 1, 3])),
         capacity=sets * line * ways * halves,
         ways=ways,

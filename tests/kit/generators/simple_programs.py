@@ -17,7 +17,14 @@ NAMES = st.sampled_from(["x", "y", "z"])
 NUMBERS = st.sampled_from(["T.id", "T.index", "T.lane", "x", "y", "z", "5"])
 SIZES = {"a": "a.size", "b": "b.size", "d": "d.size", "s": "24"}
 SHARED_BY_A_WARP = st.sampled_from(["T.block", "T.warp", "z", "5"])
-PLAIN = ("read", "read", "write", "atomic", "same", "draw", "add", "choose", "keep", "take")
+PLAIN = (
+    *("read", "read", "write", "atomic", "same", "draw", "add", "choose", "keep", "take"),
+    *("copy", "root"),
+)
+RANGES = st.sampled_from(
+    ["0", "1", "2", "3", "33", "a.size", "n % 4", "n % 2, 4", "5, n % 4, -1", "0, 4, n % 2 + 1"]
+)
+STEPS = st.sampled_from(["w = w - 1", "w -= 1", "w = w - q", "w = w // 2"])
 OTHERS = (*PLAIN, "again", "if", "for", "while", "barrier", "leave")
 
 
@@ -65,6 +72,10 @@ def statement(draw, kind):
             return [f"{name} = ({other} + {value}) % 97"]
         case "choose":
             return [f"{name} = {other} if {draw(NAMES)} % 2 == 0 else {value}"]
+        case "copy":
+            return [f"{name} = {other}"]
+        case "root":
+            return [f"{name} = (int(math.sqrt({other})) + {value}) % 97"]
         case "keep":
             array, index = place(draw)
             return [f"r[0] = {array}[{index}]", f"r[1] = {draw(NUMBERS)}"]
@@ -74,15 +85,19 @@ def statement(draw, kind):
             test = draw(st.sampled_from(["T.lane", "T.index", name])) + " % 3 == 1"
             otherwise = body(draw, 1, PLAIN) if draw(st.booleans()) else ["pass"]
             return [
-                f"if {test}:", *inner(body(draw, draw(st.integers(1, 2)), PLAIN)),
+                f"if {test}:", *inner(body(draw, draw(st.sampled_from([1, 1, 2, 5])), PLAIN)),
                 "else:", *inner(otherwise),
             ]  # fmt: skip
         case "for":
-            kinds = (*PLAIN, "if")
-            return [f"for k in range({draw(st.integers(0, 3))}):", *inner(body(draw, 2, kinds))]
+            lines = body(draw, 2, (*PLAIN, "if", "inner"))
+            return [f"n = d[{value} % d.size]", f"for k in range({draw(RANGES)}):", *inner(lines)]
+        case "inner":
+            return [f"for m in range({draw(st.integers(0, 3))}):", *inner(body(draw, 1, PLAIN))]
         case "while":
-            lines = body(draw, 1, PLAIN)
-            return [f"w = {name} % 4", "while w > 0:", *inner([*lines, "w = w - 1"])]
+            lines = body(draw, draw(st.integers(1, 2)), PLAIN)
+            lines += ["q = 1"] if draw(st.booleans()) else []
+            test = draw(st.sampled_from(["w > 0", "0 < w", "w > 0 * z"]))
+            return ["q = 1", f"w = {name} % 4", f"while {test}:", *inner([*lines, draw(STEPS)])]
         case "again":
             array, index = place(draw)
             change = draw(st.sampled_from([f"{array}[i] = 5", f"mm.atomic.add({array}, i, 1)"]))

@@ -7,6 +7,9 @@
 import ast
 import math
 from collections import Counter, defaultdict, deque
+from itertools import permutations
+
+import numpy as np
 
 from tests.kit.oracle.cached_memory import Cache
 from tests.kit.oracle.reference import (
@@ -20,57 +23,232 @@ from tests.kit.oracle.reference import (
     perform,
 )
 
+USED, COMPUTED = "used", "computed"
+"""What is used since the access before, and the results of a piece's computations."""
+JUMPING = ("sqrt", "sin", "cos", "tan", "pow", "fmod", "remainder", "hypot", "atan2")
 
-def uses(body, known, found):
-    """Add to `found`, by line, the lines whose requests a statement waits for.
 
-    `known` has the lines from which the value of each variable may come; what it is afterwards is
-    returned.
+class Waits:
+    """For each access, by line: the lines for which it waits, and its most requests under way.
+
+    A state has the lines from which the value of each variable may come, and from which `USED` and
+    `COMPUTED` ones do; None if no path leads there.
     """
 
-    def lines_of(*nodes):
-        names = {n.id for node in nodes for n in ast.walk(node) if isinstance(n, ast.Name)}
-        return set().union(*(known.get(name, set()) for name in names))
+    def __init__(self, body, arrays, unrolls):
+        self.arrays, self.unrolls = arrays, unrolls
+        self.needs, self.most = defaultdict(set), {}
+        self.block(body, {})
 
-    def value(node):
-        """The lines from which a value comes."""
+    def block(self, body, state):
+        """The state after statements, of which straight ones are in pieces."""
+        for node in body:
+            straight = self.is_straight(node)
+            if not straight:
+                state = self.end_piece(state)
+            state = self.statement(node, state)
+            if not straight:
+                state = self.end_piece(state)
+        return self.end_piece(state)
+
+    def straight(self, body, state, tested=None):
+        for node in body:
+            state = self.statement(node, state, tested)
+        return state
+
+    def end_piece(self, state):
+        return state and {**state, COMPUTED: set(), USED: lines(state, USED, COMPUTED)}
+
+    def statement(self, node, state, tested=None):
+        """The state after a statement; `tested` is what the test of a short branch comes from."""
         match node:
-            case ast.Subscript(ast.Name(name), index) if name not in known:
-                found[node.lineno] |= lines_of(index)
-                return {node.lineno}
-            case ast.Call(ast.Attribute(ast.Attribute(_, "atomic")), arguments):
-                found[node.lineno] |= lines_of(*arguments)
-                return {node.lineno}
-        return lines_of(node)
+            case _ if state is None:
+                return None
+            case ast.Return():
+                return None
+            case ast.Pass() | ast.Assign(_, ast.Call(ast.Attribute(_, "shared"))):
+                return state
+            case ast.Assign([ast.Name(name)], new):
+                former = set() if tested is None else lines(state, name)
+                return self.set(name, former, new, state, tested)
+            case ast.AugAssign(ast.Name(name), _, new):
+                return self.set(name, lines(state, name), new, state, tested)
+            case ast.Assign([ast.Subscript(ast.Name(name))], new) if name not in self.arrays:
+                former = lines(state, name)  # of the other elements
+                state = self.set(name, set(), new, state, tested)
+                return {**state, name: lines(state, name) | former}
+            case ast.Assign([ast.Subscript(_, index)], new):
+                return self.access(node, [index, new], state, tested)
+            case ast.Expr(ast.Call(_, arguments) as call):
+                return state if is_barrier(call) else self.access(node, arguments, state, tested)
+            case ast.If(test, yes, no) if self.is_straight(node):
+                tested = of(state, test) | (tested or set())
+                return self.straight(yes + no, state, tested)
+            case ast.If(test, yes, no):
+                state = use(state, of(state, test))
+                return either(self.block(yes, state), self.block(no, state))
+            case ast.For(_, _, inner) if self.is_straight(node):
+                for _ in range(len(self.trips(node))):
+                    state = self.straight(inner, state, tested)
+                return state
+            case ast.For(ast.Name(name), ast.Call(_, limits), inner):
+                coming = of(state, *limits)
+                state = {**state, name: lines(state, name) | coming}
+                return self.loop(node, inner, state, lambda state: coming | lines(state, name))
+            case ast.While(test, inner):
+                return self.loop(node, inner, state, lambda state: of(state, test))
+        raise NotImplementedError(ast.unparse(node))
 
+    def loop(self, node, inner, state, tested):
+        """The state after a loop that may have any number of trips."""
+        most = self.unrolled(node)
+        walk = self.block if most is None else self.straight
+        if most is not None:
+            self.most |= {line: most for each in inner for line, _ in accesses(each, self.arrays)}
+        before = None
+        while state != before:
+            before = state = use(state, tested(state))
+            state = either(state, walk(inner, state))
+            state = use(state, tested(state))
+        return state
+
+    def set(self, name, former, value, state, tested):
+        """Set a variable, or an element of a register array; all have 64 bits."""
+        found = of(state, value)
+        computed = not isinstance(value, ast.Name | ast.Constant | ast.Subscript)
+        for line, array in accesses(value, self.arrays):
+            state = self.access(value, [value], state, tested)
+            found, computed = {line}, self.arrays[array].itemsize < 8
+        found |= former | (tested or set())
+        state = {**state, name: found}
+        if self.unrolls and (computed or tested is not None):
+            state[COMPUTED] = lines(state, COMPUTED) | found
+        return state
+
+    def access(self, node, nodes, state, tested):
+        """The state after the access of a statement."""
+        self.needs[node.lineno] |= lines(state, USED) | of(state, *nodes) | (tested or set())
+        return {**state, USED: set() if tested is None else lines(state, USED)}
+
+    def is_straight(self, node):
+        """Return whether a statement is a part of a piece."""
+        match node:
+            case _ if not self.unrolls:
+                return False
+            case ast.Pass():
+                return True
+            case ast.If(test, yes, no):
+                few = sum(len(list(accesses(one, self.arrays))) for one in yes + no) <= 4
+                return few and not jumps(test) and all(map(self.is_straight, yes + no))
+            case ast.For(_, _, inner):
+                trips = self.trips(node)
+                short = trips is not None and len(trips) <= 32
+                return short and all(map(self.is_straight, inner))
+            case ast.While() | ast.Return():
+                return False
+        return not jumps(node) and not (isinstance(node, ast.Expr) and is_barrier(node.value))
+
+    def trips(self, loop):
+        """The trips of a loop over a range if the compiler knows them."""
+        limits = [self.number(one) for one in loop.iter.args]
+        return None if None in limits else range(*limits)
+
+    def number(self, node):
+        """A number that the compiler knows."""
+        match node:
+            case ast.Constant(number):
+                return number
+            case ast.UnaryOp(ast.USub(), ast.Constant(number)):
+                return -number
+            case ast.Attribute(ast.Name(array), "size"):
+                return self.arrays[array].size
+        return None
+
+    def unrolled(self, loop):
+        """The most requests of an access in an unrolled loop; None if it isn't unrolled."""
+        if not self.unrolls or not all(map(self.is_straight, loop.body)):
+            return None
+        if isinstance(loop, ast.While):
+            return 4 if counts(loop) else None
+        limits = [self.number(one) for one in loop.iter.args]
+        if len(limits) == 3 and limits[2] is None:
+            return None
+        begins = 0 if len(limits) == 1 else limits[0]
+        return 4 if begins is not None and self.trips(loop) is None else 16
+
+
+def counts(loop):
+    """Return whether a `while` compares a counter, which it moves once, with what stays."""
+    changed = [one.id for part in loop.body for one in ast.walk(part)
+               if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]  # fmt: skip
+    for counter, limit in permutations((loop.test.left, *loop.test.comparators)):
+        for node in loop.body:
+            match node:
+                case ast.Assign([ast.Name(name)], ast.BinOp(ast.Name(same), op, step)):
+                    moves = name == same
+                case ast.AugAssign(ast.Name(name), op, step):
+                    moves = True
+                case _:
+                    continue
+            moves = moves and isinstance(counter, ast.Name) and name == counter.id
+            if moves and changed.count(name) == 1 and isinstance(op, ast.Add | ast.Sub):
+                return {*names_in(limit), *names_in(step)}.isdisjoint(changed)
+    return False
+
+
+def accesses(node, arrays):
+    """The line and the array of each access to memory in a statement or an expression."""
+    for one in ast.walk(node):
+        match one:
+            case ast.Subscript(ast.Name(name)) if name in arrays:
+                yield one.lineno, name
+            case ast.Call(ast.Attribute(ast.Attribute(_, "atomic")), [ast.Name(name), *_]):
+                yield one.lineno, name
+
+
+def shared_arrays(body):
+    """The shared arrays that a program declares, by name."""
+    found = {}
     for node in body:
         match node:
-            case ast.Pass() | ast.Return() | ast.Assign(_, ast.Call(ast.Attribute(_, "shared"))):
-                pass
-            case ast.Assign([ast.Name(name)], new):
-                known = {**known, name: value(new)}
-            case ast.AugAssign(ast.Name(name), _, new):
-                known = {**known, name: known[name] | value(new)}
-            case ast.Assign([ast.Subscript(ast.Name(name))], new) if name in known:
-                known = {**known, name: known[name] | value(new)}
-            case ast.Assign([ast.Subscript(_, index)], new):
-                found[node.lineno] |= lines_of(index, new)
-            case ast.Expr(new):
-                value(new)
-            case ast.If(test, yes, no):
-                found[node.lineno] |= lines_of(test)
-                known = either(uses(yes, known, found), uses(no, known, found))
-            case ast.For(_, _, inner) | ast.While(_, inner):
-                for _ in range(1 + len(known) + len(inner)):
-                    if isinstance(node, ast.While):
-                        found[node.lineno] |= lines_of(node.test)
-                    known = either(known, uses(inner, known, found))
-            case _:
-                raise NotImplementedError(ast.unparse(node))
-    return known
+            case ast.Assign([ast.Name(name)], ast.Call(ast.Attribute(_, "shared"), [size], _)):
+                found[name] = np.zeros(size.value, np.int32)
+    return found
+
+
+def is_barrier(call):
+    return call.func.attr == "barrier"
+
+
+def jumps(node):
+    """Return whether a compiler has a branch for a computation."""
+    called = [one.func for one in ast.walk(node) if isinstance(one, ast.Call)]
+    if any(isinstance(one, ast.Attribute) and one.attr in JUMPING for one in called):
+        return True
+    return any(isinstance(one, ast.Div) for one in ast.walk(node))
+
+
+def names_in(node):
+    return [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+
+
+def lines(state, *names):
+    """The lines from which variables may come."""
+    return set().union(*(state.get(name, set()) for name in names))
+
+
+def of(state, *nodes):
+    """The lines from which the values of expressions may come."""
+    return lines(state, *(name for node in nodes for name in names_in(node)))
+
+
+def use(state, found):
+    return {**state, USED: lines(state, USED) | found}
 
 
 def either(one, other):
+    if one is None or other is None:
+        return one or other
     return {name: one.get(name, set()) | other.get(name, set()) for name in {**one, **other}}
 
 
@@ -122,7 +300,9 @@ def merged_lines(body):
                             if op in MERGED and is_same(given[1]):
                                 found.add(one.lineno)
             for side, inner in enumerate(inner_blocks(node)):
-                parts = isinstance(node, ast.If)
+                parts = False
+                if isinstance(node, ast.If | ast.While):
+                    parts = not is_same(node.test)
                 if isinstance(node, ast.For):
                     parts = not all(map(is_same, node.iter.args))
                 visit(inner, (*branch, (node.lineno, side)) if parts else branch, homes)
@@ -154,45 +334,32 @@ def inner_blocks(node):
     return [block for name in ("body", "orelse") if (block := getattr(node, name, None))]
 
 
-class Lanes(Sequencer):
-    """Lanes that note the lines of the tests that they pass."""
-
-    def __init__(self, *of):
-        super().__init__(*of)
-        self.tested = []
-
-    def split(self, test, lanes, frame):
-        self.tested.append(test.lineno)
-        return (yield from super().split(test, lanes, frame))
-
-
 class Warp:
     """A warp of a block that has begun: its requests under way, and what it does next."""
 
-    def __init__(self, lanes, program, block, dmm, now):
-        self.lanes, self.program, self.block, self.dmm = lanes, program, block, dmm
-        self.answer, self.waits, self.requests, self.may_send = None, set(), [], now
+    def __init__(self, program, block, dmm, now):
+        self.program, self.block, self.dmm = program, block, dmm
+        self.answer, self.requests, self.may_send, self.pause = None, [], now, 0
 
-    def advance(self, waits):
-        """Go on to the next access, barrier or the end, past tests that use values."""
-        self.lanes.tested.clear()
+    def advance(self, pause):
+        """Go on to the next access, barrier or the end; computing before it takes a pause."""
         try:
             self.event = self.program.send(self.answer)
         except StopIteration:
-            self.event = "end"
-        self.answer, lines = None, list(self.lanes.tested)
-        if isinstance(self.event, Access):
-            lines.append(self.event.line)
-        self.waits = set().union(*(waits[line] for line in lines))
+            self.event, pause = "end", 0
+        self.answer, self.pause = None, pause
 
     def under_way(self, now):
-        """The lines of its requests that have not completed."""
-        return [line for line, end in self.requests if end > now]
+        """The lines of its requests that had not completed a pause ago."""
+        return [line for line, end in self.requests if end > now - self.pause]
 
-    def is_ready(self, now, most):
-        busy = self.under_way(now)
-        free = now >= self.may_send and len(busy) < most and not self.waits & set(busy)
-        return isinstance(self.event, Access) and free
+    def is_ready(self, now, most, waits):
+        if not isinstance(self.event, Access):
+            return False
+        busy, line = self.under_way(now), self.event.line
+        free = now - self.pause >= self.may_send and len(busy) < most
+        few = busy.count(line) < waits.most.get(line, most)
+        return free and few and (most == 1 or not waits.needs[line] & set(busy))
 
     def is_idle(self, now):
         return not isinstance(self.event, Access) and not self.under_way(now)
@@ -201,13 +368,13 @@ class Warp:
 class Run:
     """A run on `mm.Cached`: its time, its arrays, its rounds, and what each access counts."""
 
-    def __init__(self, source, name, machine, args, threads, block_size, schedule):
+    def __init__(self, source, name, machine, args, threads, block_size, schedule, pauses=None):
         tree = ast.parse(source)
         self.m, self.cache = machine, Cache(machine)
         self.launch = Launch(threads, block_size, machine.width)
         function = next(one for one in tree.body if getattr(one, "name", None) == name)
-        self.waits, self.bases, arguments, base, shared = defaultdict(set), {}, [], 0, {}
-        uses(function.body, {}, self.waits)
+        self.bases, arguments, base, shared, known = {}, [], 0, {}, {}
+        self.pauses = pauses or [0] * len(self.launch.warps)
         self.merged = merged_lines(function.body) if machine.merges else set()
         unit = math.lcm(self.cache.line, 16) if machine.bank_bytes else machine.width
         for parameter, given in zip(function.args.args[1:], args, strict=True):
@@ -215,10 +382,12 @@ class Run:
             self.bases[parameter.arg] = base
             places = given.size * (given.itemsize if machine.bank_bytes else 1)
             base += -(-places // unit) * unit
+            known[parameter.arg] = given
+        known |= shared_arrays(function.body)
+        self.waits = Waits(function.body, known, machine.unrolls)
 
         def start(threads):
-            lanes = Lanes(tree, self.launch, shared)
-            return lanes, lanes.program(name, arguments, threads)
+            return Sequencer(tree, self.launch, shared).program(name, arguments, threads)
 
         self.start = start
         self.time, self.counts, self.rounds, self.releases = 0, defaultdict(Counter), [], []
@@ -252,7 +421,7 @@ class Run:
 
     def lock_step(self):
         """One sequencer for all threads; a round ends when its last request has completed."""
-        _, program = self.start(list(range(self.launch.threads)))
+        program = self.start(list(range(self.launch.threads)))
         answer = None
         while True:
             try:
@@ -288,11 +457,12 @@ class Run:
                 ready = {
                     number: warp
                     for number, warp in self.warps.items()
-                    if warp.is_ready(self.now, self.m.under_way)
+                    if warp.is_ready(self.now, self.m.under_way, self.waits)
                     and self.unit(warp.event, warp.dmm) == unit
                 }
                 if ready and free[unit] <= self.now:
-                    warp = self.warps[self.next_of(unit, ready, last)]
+                    number = self.next_of(unit, ready, last)
+                    warp = self.warps[number]
                     access = warp.event
                     threads = sorted(access.index)
                     free[unit], end, warp.answer = self.dispatch(
@@ -300,7 +470,7 @@ class Run:
                     )
                     warp.requests.append((access.line, end))
                     warp.may_send = self.now + 1
-                    warp.advance(self.waits)
+                    warp.advance(self.pauses[number])
             self.now += 1
 
     def next_of(self, unit, ready, last):
@@ -328,8 +498,8 @@ class Run:
         self.held[dmm] += size
         self.coming.popleft()
         for number, threads in members:
-            self.warps[number] = Warp(*self.start(threads), block, dmm, self.now)
-            self.warps[number].advance(self.waits)
+            self.warps[number] = Warp(self.start(threads), block, dmm, self.now)
+            self.warps[number].advance(0)
         return True
 
     def meet(self):
@@ -342,9 +512,10 @@ class Run:
                 isinstance(w.event, Meeting) and w.event.scope == scope and w.is_idle(self.now)
                 for w in group
             ):
+                self.time = max(self.time, self.now)
                 self.releases += [(self.now, block) for block in sorted({w.block for w in group})]
                 for warp in group:
-                    warp.advance(self.waits)
+                    warp.advance(0)
                 return True
         return False
 
