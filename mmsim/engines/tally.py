@@ -11,7 +11,19 @@ import numpy.typing as npt
 from mmsim.engines.cached_launch import asked, empty_counts, kinds_of
 from mmsim.meaning.frame import Kind, Site
 from mmsim.meaning.launch import Launch
-from mmsim.model.cache import COUNTS, OF_A_DMM, OF_FLOATS, PORT, SECTORS, WIRE, Numbers, counters
+from mmsim.model.cache import (
+    ATOMIC,
+    COUNTS,
+    OF_A_DMM,
+    OF_FLOATS,
+    PORT,
+    SECTORS,
+    WIRE,
+    Numbers,
+    counters,
+    time_of_atomics,
+    time_of_slice,
+)
 from mmsim.model.machines import Unit
 from mmsim.results import AccessRow, RoundRow, Run
 from mmsim.results.cache import CacheRow, merged
@@ -78,13 +90,13 @@ class Tally:
         if self.launch.machine.cache is None:
             return ()
         numbers, taken = self._taken()
-        floats = np.array(kinds_of(self.launch)) == OF_FLOATS
-        if floats.any() and numbers.atomic_time:  # as many of other atomics as take the same time
-            own = taken[floats, COUNTS : COUNTS + numbers.slices]
-            taken = taken.copy()
-            taken[floats, COUNTS : COUNTS + numbers.slices] = (
-                own * numbers.float_time // numbers.atomic_time
-            )
+        kinds, each = np.array(kinds_of(self.launch)), time_of_atomics(numbers)
+        for kind in (ATOMIC, OF_FLOATS):  # as many as take the same time
+            rows, time = np.flatnonzero(kinds == kind), time_of_slice(numbers, kind)
+            if rows.size and time != each:
+                taken = taken.copy()
+                taken[rows, COUNTS : COUNTS + numbers.slices] *= time
+                taken[rows, COUNTS : COUNTS + numbers.slices] //= each
         asking = [site for site in self.launch.meaning.sites if taken[site.number, SECTORS]]
         of = [site.number for site in asking]
         on = at_bottlenecks(
@@ -173,7 +185,7 @@ def at_bottlenecks(
         (
             (counts[:, of_dmms + PORT :: OF_A_DMM], numbers.port_time, numbers.write_port_time),
             (counts[:, of_dmms + WIRE :: OF_A_DMM], numbers.wire_time, numbers.write_wire_time),
-            (counts[:, COUNTS:of_dmms], numbers.line_time, numbers.atomic_time),
+            (counts[:, COUNTS:of_dmms], numbers.line_time, time_of_atomics(numbers)),
         )
     ):
         each = np.where(reads, of_reads, of_writes)[:, None]

@@ -564,6 +564,11 @@ def time_of_slice(numbers: Numbers, kind: int) -> int:
     return numbers.float_time if kind == OF_FLOATS else 0
 
 
+def time_of_atomics(numbers: Numbers) -> int:
+    """The time by which slices count atomics: that of those on floats if others take none."""
+    return numbers.atomic_time or numbers.float_time
+
+
 def serve(
     numbers: Numbers,
     state: State,

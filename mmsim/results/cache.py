@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import astuple, dataclass, fields
 from operator import add, mul
 
-from mmsim.model.cache import Numbers
+from mmsim.model.cache import Numbers, time_of_atomics
 from mmsim.results.rows import Kind
 from mmsim.tabular import Rows, Tabular
 
@@ -32,9 +32,10 @@ class CacheRow(Tabular):
 
     There are several ports, wires and slices. `busiest_port` counts the stages on the port that the
     source line, with all of its accesses, occupies longest. `busiest_wire` and `busiest_slice`
-    count sectors in the same way. `busiest_port_of_run` and so on count on the one that the whole
-    run occupies longest. A resource that takes no time counts 0. Each launch has its own busiest
-    ones, and their counts add up.
+    count sectors in the same way; of atomics that take other times than the machine's
+    `atomic_time`, as many as take the same time. `busiest_port_of_run` and so on count on the one
+    that the whole run occupies longest. A resource that takes no time counts 0. Each launch has its
+    own busiest ones, and their counts add up.
     """
 
     function: str
@@ -82,7 +83,7 @@ class CacheRow(Tabular):
 def rates(numbers: Numbers, kind: Kind) -> tuple[int, ...]:
     """Time units for which one item of a kind of access occupies each of `RESOURCES`."""
     each, port, wire = numbers.write_time, numbers.write_port_time, numbers.write_wire_time
-    of_slice = numbers.atomic_time
+    of_slice = time_of_atomics(numbers)
     if kind == "read":
         each, port, wire = numbers.tag_time, numbers.port_time, numbers.wire_time
         of_slice = numbers.line_time

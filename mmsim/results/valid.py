@@ -16,6 +16,7 @@ import numpy as np
 
 from mmsim.ir.dtypes import supported
 from mmsim.ir.nodes import VECTORS, Source
+from mmsim.model.cache import time_of_atomics
 from mmsim.model.machines import Engine, Schedule
 from mmsim.model.threads import Grid, make_grid
 from mmsim.results.cache import BUSIEST, COUNTS, OF_RUN, CacheRow
@@ -142,8 +143,8 @@ def _check_cache(row: CacheRow, run: Run) -> None:
         raise ValueError(f"line {row.line} has the counts {counts} of a cache")
     numbers = run.machine.cache
     of_a_slice = {"read": 1, "write": 0, "atomic": 1}[row.kind]
-    if row.kind == "atomic" and numbers.atomic_time:  # those on floats count as several
-        of_a_slice = max(1, -(-numbers.float_time // numbers.atomic_time))
+    if row.kind == "atomic" and (each := time_of_atomics(numbers)):  # on floats: several
+        of_a_slice = max(1, -(-numbers.float_time // each))
     most = (row.stages, row.sectors, of_a_slice * row.sectors)
     for name, all_of_them in zip(BUSIEST + OF_RUN, most + most, strict=True):
         if getattr(row, name) > all_of_them:

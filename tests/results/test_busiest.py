@@ -208,6 +208,19 @@ def test_atomics_on_floats_count_as_others_of_the_same_time(engine, schedule):
     assert mm.Run.from_json(run.to_json()) == run
 
 
+@both_engines
+@both_schedules
+def test_atomics_on_floats_bind_if_others_take_no_time(engine, schedule):
+    """Each access asks for a sector 64 times; two of them take no time, one takes 64 times 5."""
+    machine = replace(SLICED, float_time=5, atomic_time=0)
+    how = {**HOW, "engine": engine, "schedule": schedule, "trace": False}
+    run = machine.run(mixed, np.zeros(1, np.float32), np.zeros(1, np.int32), **how)
+    assert [row.busiest_slice for row in run.cache] == [64, 0, 0]
+    assert bounds(run)[0][0] == bounds(run)[1] == "slices"
+    assert bounds(run)[2]["slices"] == 64 * 5
+    assert mm.Run.from_json(run.to_json()) == run
+
+
 @pytest.mark.parametrize("name", [*BUSIEST, *OF_RUN])
 def test_a_file_with_more_on_the_busiest_than_there_is_is_refused(name):
     run = SLICED.run(counted, WORDS, 0, 0, **HOW)
