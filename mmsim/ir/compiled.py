@@ -183,15 +183,14 @@ def _with(test: ir.Expr, statement: ir.Stmt) -> ir.Stmt:
 
     What it sets depends on its former value. An access is in an `If`, as no lane may come to it.
     """
-    match statement:
-        case ir.Assign(target, value):
-            is_test = target.startswith(TEST)
-            former = ir.Const(0) if is_test else ir.Var(target, statement.place)
-            return replace(statement, value=ir.Choose(test, value, former))
-        case ir.RegisterWrite(value=value):
-            return replace(statement, value=ir.Choose(test, value, ir.Const(0)))
-        case ir.If(then=(access,)):
-            return _with(test, access)
+    if isinstance(statement, ir.Assign):
+        is_test = statement.target.startswith(TEST)
+        former = ir.Const(0) if is_test else ir.Var(statement.target, statement.place)
+        return replace(statement, value=ir.Choose(test, statement.value, former))
+    if isinstance(statement, ir.RegisterWrite):
+        return replace(statement, value=ir.Choose(test, statement.value, ir.Const(0)))
+    if isinstance(statement, ir.If):
+        return _with(test, *statement.then)  # an access
     if not isinstance(statement, ir.Access):
         return statement
     access = replace(statement, index=(*statement.index, test))
