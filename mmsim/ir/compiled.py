@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import permutations
 from typing import TypeGuard
 
+from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import is_whole
 from mmsim.ir.lower import Lowered
@@ -82,7 +83,7 @@ class Straight:
             if straight is not None:
                 piece += straight
                 continue
-            made += [*_computing(piece), *_used(piece)]
+            made += _ended(piece)
             piece = []
             match statement:
                 case ir.If(then=then, orelse=orelse):
@@ -93,7 +94,7 @@ class Straight:
                 case ir.Scope(body=body):
                     made.append(replace(statement, body=tuple(self._block(body))))
                 case ir.Assign() | ir.RegisterWrite():  # a computation with a jump
-                    made += [*_computing([statement]), *_used([statement])]
+                    made += _ended([statement])
                 case ir.Load() | ir.VectorLoad() | ir.Store() | ir.VectorStore() | ir.Atomic():
                     made.append(statement)  # it waits for what it uses
                 case ir.Barrier() | ir.Exchange() | ir.Forget():
@@ -102,7 +103,7 @@ class Straight:
                     made.append(statement)
                 case _:
                     assert_never(statement, READER)
-        return [*made, *_computing(piece), *_used(piece)]
+        return [*made, *_ended(piece)]
 
     def _loop(self, loop: ir.For | ir.While) -> list[ir.Stmt]:
         """A loop; if it is unrolled, its values are used after it."""
@@ -115,7 +116,8 @@ class Straight:
             return [replace(loop, body=tuple(self._block(loop.body)))]
         for access in accesses(loop.body):
             self.most[access.site] = trips
-        return [replace(loop, body=tuple(_computing(body))), *_used(body)]
+        every = [part for one in body for part in (one, *_kept(one))]
+        return [replace(loop, body=tuple(every)), *_used(set(), loop.place)]
 
     def _unrolled(self, loop: ir.For | ir.While) -> int:
         """The trips of a loop that are unrolled together, if its body is straight code."""
@@ -206,22 +208,40 @@ def _computes(statement: ir.Stmt) -> TypeGuard[ir.Assign | ir.RegisterWrite]:
     )
 
 
-def _computing(piece: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
-    """A piece that keeps all its results, also of variables that it sets again."""
-    for one in piece:
-        yield one
-        if _computes(one):
-            yield ir.RegisterWrite(RESULTS, (), one.value, one.place)
+def _kept(statement: ir.Stmt) -> list[ir.Stmt]:
+    """A statement that keeps the result of another one, if that computes."""
+    if not _computes(statement):
+        return []
+    return [ir.RegisterWrite(RESULTS, (), statement.value, statement.place)]
 
 
-def _used(piece: Iterable[ir.Stmt]) -> list[ir.Stmt]:
-    """The use of a piece's results at its end."""
-    for one in piece:
+def _ended(piece: list[ir.Stmt]) -> list[ir.Stmt]:
+    """A piece, and the use of its results at its end.
+
+    A result is kept unless the variable still has it then, or a result to which it has led.
+    """
+    made: list[ir.Stmt] = []
+    held, lost, later = set[str](), set[str](), set[str]()
+    place: Place | None = None
+    for one in reversed(piece):
+        own = {name for inner in statements((one,)) for name in targets(inner)}
+        if _computes(one) and (not own or own & lost):
+            made += _kept(one)
+        elif _computes(one):
+            held |= own - later
+        made.append(one)
+        later |= own
+        lost |= own
         if _computes(one):
-            results = ir.Var(RESULTS, one.place)
-            use = ir.RegisterWrite(USE, (results,), ir.Const(0), one.place)
-            return [use, ir.Forget((RESULTS,), ())]
-    return []
+            lost -= names((one.value,))
+            place = one.place
+    return made[::-1] + ([] if place is None else _used(held, place))
+
+
+def _used(held: Iterable[str], place: Place) -> list[ir.Stmt]:
+    """The use of the results that are kept, and of those that variables have."""
+    results = (ir.Var(RESULTS, place), *(ir.Var(name, place) for name in sorted(held)))
+    return [ir.RegisterWrite(USE, results, ir.Const(0), place), ir.Forget((RESULTS,), ())]
 
 
 def _jumps(value: ir.Expr) -> bool:
