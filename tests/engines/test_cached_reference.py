@@ -1,5 +1,7 @@
 """Both engines on `mm.Cached` against its own reference, written from docs/machines.md alone."""
 
+import ast
+
 import numpy as np
 import pytest
 from hypothesis import event, example, given, settings
@@ -7,15 +9,17 @@ from hypothesis import strategies as st
 
 import mmsim as mm
 from mmsim.api.binding import bind
+from mmsim.engines.cached_launch import needed
 from mmsim.engines.selection import launch
 from mmsim.model.threads import asked
 from tests.kit.generators.cached_machines import cached_machines
 from tests.kit.generators.draws import draws
 from tests.kit.generators.random_programs import bits, define, races
 from tests.kit.generators.simple_programs import simple_programs
-from tests.kit.oracle.cached import Run
+from tests.kit.oracle.cached import Run, Waits, shared_arrays
 from tests.kit.runs.paths import both_engines, both_schedules
 
+TYPES = "int64", "int32", "int64"
 COUNTS = (
     "stages", "tags", "sectors", "hits", "misses", "memory_reads", "memory_writes", "fills",
     "crossings", "activations", "translations",
@@ -34,7 +38,7 @@ def cached_cases(draw):
     source = draw(simple_programs())
     rng = np.random.RandomState(draw(st.integers(0, 99)))
     size = draw(st.integers(1, 40))
-    types = ["int64", "int32", "int64"]
+    types = [*TYPES]
     if draw(st.booleans()):  # atomics on floats, with the places of those on b
         source = source.replace("(T, a, b, d)", "(T, a, b, d, f)")
         source = source.replace("atomic.add(b,", "atomic.add(f,")
@@ -94,6 +98,22 @@ def test_both_engines_agree_with_the_reference(drawn, schedule):
         if schedule == "synchronous":
             rounds = [(row.line, row.array, row.kind, row.time) for row in run.rounds]
             assert rounds == expected.rounds
+
+
+@settings(max_examples=draws(30))
+@given(source=simple_programs(), unrolls=st.integers(0, 1), size=st.integers(1, 40))
+def test_each_access_waits_for_the_lines_of_the_reference(source, unrolls, size):
+    arrays = {name: np.zeros(size, kind) for name, kind in zip("abd", TYPES, strict=True)}
+    machine = mm.Cached(1, 4, 10, under_way=2, unrolls=unrolls)
+    program, sizes = define(source, "made"), asked(threads=9, block_size=5)
+    one = bind(machine, program, [*arrays.values()], sizes, "asynchronous", 1 << 40)
+    needs, most = needed(one)
+    lines = [site.place.line for site in one.meaning.sites]
+    body = ast.parse(source).body[0].body
+    expected = Waits(body, arrays | shared_arrays(body), unrolls)
+    for line, row, number in zip(lines, needs, most.tolist(), strict=True):
+        assert {lines[site] for site in np.flatnonzero(row)} == expected.needs[line]
+        assert number == expected.most.get(line, 0)
 
 
 LEAVES = """\

@@ -93,7 +93,8 @@ class Waits:
                 return state
             case ast.For(ast.Name(name), ast.Call(_, limits), inner):
                 coming = of(state, *limits)
-                state = {**state, name: lines(state, name) | coming}
+                counter = of(state, *(limits[:1] if len(limits) > 1 else ()), *limits[2:])
+                state = {**state, name: lines(state, name) | counter}
                 return self.loop(node, inner, state, lambda state: coming | lines(state, name))
             case ast.While(test, inner):
                 return self.loop(node, inner, state, lambda state: of(state, test))
