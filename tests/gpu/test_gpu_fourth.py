@@ -1,6 +1,7 @@
-"""The fourth set of kernels: right results in both codes, predictions, measurements, comparison."""
+"""The fourth and fifth set of kernels: results in both codes, predictions, measurements."""
 
 import math
+import runpy
 from collections import Counter
 from dataclasses import replace
 from types import SimpleNamespace
@@ -14,16 +15,18 @@ from mmsim.cudart import nvrtc
 from mmsim.errors import MMSimError
 from mmsim.gpu import signed
 from mmsim.gpu.record import Record
-from mmsim_algorithms.gpu.fourth import comparing, measuring, predicting
-from mmsim_algorithms.gpu.fourth.__main__ import main
+from mmsim_algorithms.gpu.fifth import cases as fifth
+from mmsim_algorithms.gpu.fourth import cases as fourth
+from mmsim_algorithms.gpu.fourth import commands, comparing, measuring, predicting
 from mmsim_algorithms.gpu.fourth.case import CODES, CUDA_C, NUMBA, Data
-from mmsim_algorithms.gpu.fourth.cases import CASES
 from tests.kit.cards.played import DEVICE
 
+SETS = {"fourth": fourth.CASES, "fifth": fifth.CASES}
+CASES = [*fourth.CASES, *fifth.CASES]
 JOBS = {case.job: case for case in CASES}
 """The last case of each job."""
 SMALL = [replace(one, size=one.small) for one in (JOBS["count"], JOBS["compaction"])]
-SEVERAL = [JOBS[job] for job in ("count", "particles", "transpose")]
+SEVERAL = [JOBS[job] for job in ("count", "particles", "transpose", "edit distances")]
 
 
 def ids(case):
@@ -38,9 +41,10 @@ def wrong(case, code):
     kernel = mm.RawKernel(case.code, case.name) if code == CUDA_C else case.numba_kernel(cuda)
     grid, block = replace(case, size=case.small).extents
     run = mm.HMM(4, 32, 10).run(kernel, *data.arguments, grid=grid, block=block)
-    arrays = iter(run.arrays.values())
     given = enumerate(data.arguments)
-    return data.wrong({k: next(arrays) for k, one in given if isinstance(one, np.ndarray)})
+    numbers = (k for k, one in given if isinstance(one, np.ndarray))
+    # An array that CUDA C doesn't use is not there: it stands behind all others.
+    return data.wrong(dict(zip(numbers, run.arrays.values(), strict=False)))
 
 
 def needs_compiler():
@@ -81,7 +85,7 @@ def test_wrong_results_are_seen():
 
 def test_each_job_has_several_ways_and_each_kernel_two_codes():
     ways = Counter(case.job for case in CASES)
-    assert len(CASES) >= 44
+    assert [len(cases) for cases in SETS.values()] == [81, 61]
     assert set(ways.values()) <= {2, 3, 4}
     assert len({(case.job, case.way) for case in CASES}) == len(CASES)
     for case in CASES:
@@ -156,30 +160,40 @@ def test_a_measurement_restores_the_arguments_and_clears_the_cache(played):
     assert played.done == [case.name, *once * (measuring.SAMPLES + 1)]
 
 
-def test_predictions_are_continued_measured_and_compared(played, tmp_path, monkeypatch, capsys):
+def test_predictions_are_continued_measured_and_compared(played, tmp_path, capsys):
     needs_compiler()
     p, m = tmp_path / "p.json", tmp_path / "m.json"
-    predicting.predict(p, SMALL[:1])
+    predicting.predict("fifth", p, SMALL[:1])
     first = Record.read(p)
     assert signed.broken(first) is None
-    predicting.predict(p, SMALL)
+    commands.main("fifth", SMALL, ["--predict", str(p)])
     record = Record.read(p)
     assert record.rows[:2] == first.rows
     assert [row["code"] for row in record.rows] == [*CODES, *CODES]
     assert all(row["predicted"] == max(row[name] for name in row if "of " in name)
                for row in record.rows)  # fmt: skip
-    monkeypatch.setattr("mmsim_algorithms.gpu.fourth.__main__.CASES", SMALL)
-    main(["--measure", str(m), "--predicted", str(p)])
+    commands.main("fifth", SMALL, ["--measure", str(m), "--predicted", str(p)])
     found = Record.read(m)
     assert found.facts["prediction"] == record.facts["seal"]
-    assert found.facts["command"].endswith("--measure m.json --predicted p.json")
+    command = "python -m mmsim_algorithms.gpu.fifth"
+    assert record.facts["command"] == f"{command} --predict p.json"
+    assert found.facts["command"] == f"{command} --measure m.json --predicted p.json"
+    assert [one.experiment for one in (record, found)] == ["FIFTH-predicted", "FIFTH-measured"]
     capsys.readouterr()
-    main(["--compare", str(p), str(m)])
+    commands.main("fifth", SMALL, ["--compare", str(p), str(m)])
     said = capsys.readouterr().out
     assert "both: launches 4, mean |log|" in said
     m.write_text(m.read_text().replace(record.facts["seal"], "another"))
     with pytest.raises(MMSimError, match=r"m\.json does not name this prediction"):
         comparing.compared(p, m)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_each_set_has_commands_for_its_cases(name, monkeypatch):
+    given = []
+    monkeypatch.setattr(commands, "main", lambda *found: given.extend(found))
+    runpy.run_module(f"mmsim_algorithms.gpu.{name}", run_name="__main__")
+    assert given == [name, SETS[name]]
 
 
 def test_other_predictions_are_not_continued(tmp_path, monkeypatch):

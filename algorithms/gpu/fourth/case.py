@@ -1,4 +1,4 @@
-"""A kernel of the fourth set, in two codes: CUDA C, and Python for Numba."""
+"""A kernel of a set, in two codes: CUDA C, and Python for Numba."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares predictions of the fourth set with measurements."""
+"""Compares predictions of a set of kernels with measurements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures the fourth set on the GPU at hand: CuPy launches CUDA C, Numba its own kernels.
+"""Measures a set of kernels on the GPU at hand: CuPy launches CUDA C, Numba its own kernels.
 
 A launch finds its arguments restored and none of them in the cache: before each one, the GPU
 writes another array of three times the size of its cache. Events time the launch alone. The array
@@ -19,28 +19,27 @@ from mmsim.gpu import signed
 from mmsim.gpu.record import Record, Row
 from mmsim.gpu.replay import Timing, cupy, device, elapsed
 from mmsim_algorithms.gpu.fourth.case import CODES, CUDA_C, DIGEST, Case, Data
+from mmsim_algorithms.gpu.fourth.predicting import command
 from mmsim_algorithms.gpu.steps import times
 
 SAMPLES = 9
 SWEEPS = 8
 
 
-def measure(file: Path, cases: Iterable[Case], predicted: Path | None = None) -> None:
-    """Measure the cases in both codes, and save after each one."""
+def measure(name: str, file: Path, cases: Iterable[Case], predicted: Path | None = None) -> None:
+    """Measure the cases of a set in both codes, and save after each one."""
     named = f" --predicted {predicted.name}" if predicted else ""
-    facts = signed.facts(f"python -m mmsim_algorithms.gpu.fourth --measure {file.name}{named}")
+    facts = signed.facts(command(name, f"--measure {file.name}{named}"))
     if predicted:
         facts[signed.NAMED] = signed.checked_seal(predicted)
-    record = Record("FOURTH-measured", facts, ())
+    record = Record(f"{name.upper()}-measured", facts, ())
     for case in cases:
         data = case.data(case.size)
         for code in CODES:
             row = {**case.about(code), **measured(case, code, data)}
             record = replace(record, rows=(*record.rows, row))
             file.write_text(record.to_json(), encoding="utf-8")
-            print(
-                ", ".join(str(value) for name, value in row.items() if name != DIGEST), flush=True
-            )
+            print(", ".join(str(value) for key, value in row.items() if key != DIGEST), flush=True)
 
 
 def measured(case: Case, code: str, data: Data) -> Row:

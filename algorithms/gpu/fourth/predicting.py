@@ -1,4 +1,4 @@
-"""Predicts the fourth set by the machine that stands for an H200, and signs what it predicts."""
+"""Predicts a set of kernels by the machine that stands for an H200, and signs what it predicts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from mmsim.gpu import signed
 from mmsim.gpu.record import Record, Row
 from mmsim_algorithms.gpu.fourth.case import CODES, CUDA_C, DIGEST, Case, Data
 
-EXPERIMENT = "FOURTH"
-COMMAND = "python -m mmsim_algorithms.gpu.fourth"
+
+def command(name: str, arguments: str) -> str:
+    """The command of the set of this name, with arguments."""
+    return f"python -m mmsim_algorithms.gpu.{name} {arguments}"
 
 
-def predict(file: Path, cases: Iterable[Case]) -> None:
-    """Predict the cases that the file lacks, in both codes, and save after each one."""
+def predict(name: str, file: Path, cases: Iterable[Case]) -> None:
+    """Predict the cases of a set that the file lacks, in both codes, and save after each one."""
     card = mm.H200()
-    facts = {"command": f"{COMMAND} --predict {file.name}", "machine": repr(card)}
-    record = begun(file, Record(f"{EXPERIMENT}-predicted", facts, ()))
+    facts = {"command": command(name, f"--predict {file.name}"), "machine": repr(card)}
+    record = begun(file, Record(f"{name.upper()}-predicted", facts, ()))
     for case in cases:
         abouts = {code: case.about(code).items() for code in CODES}
         lacking = [
