@@ -87,7 +87,7 @@ class Card(cards.Card, Cached):
             one.pauses = self._pauses(one, operations)
             one.left = swept(self)
             run = launch(one, "array", None, False)
-        counts = one.grid.unused(), operations.kinds, operations.warps
+        counts = one.grid.unused(), one.held, operations.kinds, operations.warps
 
         def again() -> float:
             """Predict the same launch once more, with the cache that the first one left."""
@@ -108,7 +108,8 @@ class Card(cards.Card, Cached):
 
         operations = counted(launch)
         launch.pauses = self._pauses(launch, operations)
-        return partial(self._prediction, launch.grid.unused(), operations.kinds, operations.warps)
+        counts = launch.grid.unused(), launch.held, operations.kinds, operations.warps
+        return partial(self._prediction, *counts)
 
     def _pauses(self, one: Launch, operations: Counted) -> Callable[[], Integers]:
         """The time units that each warp of a launch computes before a request, once it is counted.
@@ -137,14 +138,19 @@ class Card(cards.Card, Cached):
         return self._predict(program, args, sizes)
 
     def _prediction(
-        self, grid: Grid, kinds: Sequence[str], warps: npt.NDArray[np.float64], run: run.Run
+        self,
+        grid: Grid,
+        held: int | None,
+        kinds: Sequence[str],
+        warps: npt.NDArray[np.float64],
+        run: run.Run,
     ) -> Prediction:
         """Predict the time of a launch from its run, and the operations of its warps by kind."""
         from mmsim.model.issue import issue, together
 
         times = {
             "memory": run.time,
-            "instructions": issue(self, kinds, warps, grid),
+            "instructions": issue(self, kinds, warps, grid, held),
             "blocks": grid.blocks * self.block_time,
         }
         most = max(times, key=times.__getitem__)

@@ -33,7 +33,7 @@ class Launch(NamedTuple):
     latency: int  # the latency of the shared memories
     firsts: Any  # the first DMM of each cluster, and the end of the last one
     operations: Any  # the operations of the warps: 1 is a barrier, 2 + r is request r
-    threads: Any  # threads of each block
+    taken: Any  # what each block takes of the room for blocks
     orders: Any  # for each access, whether the order of its requests matters: see `NOTED`
     needs: Any  # for each access, whether it waits for the requests of each other access
     most: Any  # for each access, its most requests under way; 0: no bound
@@ -61,7 +61,7 @@ class State(NamedTuple):
     last_of: Any  # for each cluster the node of the DMM whose warp was dispatched last
     free: Any  # for each DMM the time when its shared memory is free
     planned: Any  # for each DMM, whether the heap holds a dispatch of its shared memory
-    room: Any  # for each DMM the number of threads that it has room for
+    room: Any  # for each DMM what is left of its room for blocks
     dmm: Any  # the DMM of each block that has begun
     ended: Any  # the tree of blocks that have ended and still occupy their room
     unfinished: Any  # for each block, the warps that have not ended
@@ -162,11 +162,11 @@ def pop(state: State) -> int:
 def begin_block(launch: Launch, state: State, x: int) -> bool:
     """Begin the next block on DMM x if there is one and room for it; return whether it began."""
     block = state.numbers[BEGUN]
-    if block == launch.blocks or launch.threads[block] > state.room[x]:
+    if block == launch.blocks or launch.taken[block] > state.room[x]:
         return False
     state.numbers[BEGUN] += 1
     state.dmm[block] = x
-    state.room[x] -= launch.threads[block]
+    state.room[x] -= launch.taken[block]
     state.unfinished[block] = launch.size
     for warp in range(block * launch.size, (block + 1) * launch.size):
         state.todo[state.numbers[TO_DO]] = warp
@@ -179,7 +179,7 @@ def make_room(launch: Launch, state: State) -> None:
     while state.ended[0] != 0:
         block = take(state.ended, 0) - len(state.ended)
         x = state.dmm[block]
-        state.room[x] += launch.threads[block]
+        state.room[x] += launch.taken[block]
         while begin_block(launch, state, x):
             pass
 

@@ -424,10 +424,11 @@ class Requests:
         for note in self.notes:
             ends.append(ends[-1][-1] + note.ends)
         sizes = machine.clusters_of(dmms)
+        room, taken = launch.room
         arrays = (
             np.cumsum((0, *sizes)),
             operations.astype(np.int64),
-            np.minimum(grid.block_size, grid.threads - np.arange(blocks) * grid.block_size),
+            taken,
             self.orders,
             *waits(launch),
             np.array(kinds_of(launch), np.int64),
@@ -449,7 +450,6 @@ class Requests:
         )
         zeros = partial(np.zeros, dtype=np.int64)
         words, clusters, of_clusters = map(words_for, (warps, len(sizes), max(sizes)))
-        resident = grid.threads if machine.resident is None else machine.resident
         state = player.State(
             sequences=sequences_of(start, warps),
             times=zeros(warps * places),
@@ -462,7 +462,7 @@ class Requests:
             last_of=zeros(len(sizes)),
             free=zeros(dmms),
             planned=np.zeros(dmms, bool),
-            room=np.full(dmms, resident, np.int64),
+            room=np.full(dmms, room, np.int64),
             ended=zeros(words_for(blocks)),
             **{name: zeros(blocks) for name in player.OF_BLOCKS},
             waiting=zeros(warps),
