@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from math import log
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from mmsim.errors import FormatError, MMSimError
 from mmsim.gpu.calibrated import Calibration
@@ -44,7 +45,7 @@ FIRST_LEVEL, OWN_WAYS = 192 * 1024, 8
 shared memory together. Its latency is that of shared memory."""
 NEAR = 0b100101
 """Bits of a line's number on which its slice doesn't depend: 2 lines share one."""
-OF_9_0 = dict(zip(LIMITS, (32, 1 << 16, 228 * 1024, 1024), strict=True))
+OF_9_0: dict[str, Any] = dict(zip(LIMITS, (32, 1 << 16, 228 * 1024, 1024), strict=True))
 """The limits of a multiprocessor of compute capability 9.0, which the kept records lack."""
 UNUSED = ("remainder of division int32", "remainder of division int64", "branch int32")
 
@@ -88,7 +89,7 @@ def card(
     )
 
 
-def limits(rows: Iterable[Row]) -> dict[str, int]:
+def limits(rows: Iterable[Row]) -> dict[str, Any]:
     """The limits of a multiprocessor, as the driver gives them."""
     return {str(row["type"]): int(row["number"] or 0) for row in rows if row["operation"] == LIMIT}
 
