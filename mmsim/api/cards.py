@@ -14,6 +14,7 @@ from mmsim.api.machines import Cached
 from mmsim.errors import Brief, MMSimError
 from mmsim.host.guesses import advised
 from mmsim.model import card as cards
+from mmsim.model.hmm import HMM
 from mmsim.model.threads import Given, Grid, Shape, asked
 from mmsim.results.cache import bound, busy
 from mmsim.results.prediction import UNMODELLED, Prediction
@@ -114,10 +115,13 @@ class Card(cards.Card, Cached):
     def _pauses(self, one: Launch, operations: Counted) -> Callable[[], Integers]:
         """The time units that each warp of a launch computes before a request, once it is counted.
 
-        An engine that needs them before it has run the program lets another launch count.
+        An engine that needs them before it has run the program lets another launch count. If no
+        decision depends on the order of atomics, this runs in lock step, without times of memory.
         """
         from mmsim.api.binding import bind
+        from mmsim.engines.array import engine as array
         from mmsim.engines.selection import launch
+        from mmsim.ir.needs import decides
         from mmsim.meaning.counted import counted
         from mmsim.model.issue import pauses
 
@@ -125,9 +129,17 @@ class Card(cards.Card, Cached):
             of = operations
             if not of.warps.any():
                 sizes = one.grid.threads, one.grid.block_size, one.grid.shape
-                other = bind(self, one.program, one.args, sizes, one.schedule, MOST)
-                of = counted(other)
-                launch(other, "array", None, False)
+                program = one.program, one.args, sizes
+                if decides(one.code, one.in_turn):
+                    other = bind(self, *program, one.schedule, MOST)
+                    of = counted(other)
+                    launch(other, "array", None, False)
+                else:
+                    plain = HMM(self.dmms, self.width, 1, bank_bytes=self.bank_bytes)
+                    other = bind(plain, *program, "synchronous", MOST)
+                    of = counted(other)
+                    array.run(other, path="interpreted")
+                    operations.known = of.warps
             return pauses(self, of.kinds, of.warps, of.grid)
 
         return found
