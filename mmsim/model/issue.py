@@ -99,8 +99,14 @@ def _alone(card: Card, kinds: Sequence[str]) -> npt.NDArray[np.int64]:
 
 
 def _busiest(blocks: Sequence[float] | npt.NDArray[Any], dmms: int) -> float:
-    """The most that a DMM has to do, if each block goes to the one with the least."""
+    """The most that a DMM has to do, if each block goes to the one with the least.
+
+    >>> _busiest([3.0, 3.0, 3.0], 2), _busiest([3.0, 5.0, 1.0], 2)
+    (6.0, 5.0)
+    """
     loads = [0.0] * dmms
+    if min(blocks) == max(blocks):  # one DMM has to do as many as any other
+        blocks, loads = blocks[::dmms], [0.0]
     for block in blocks:
         heapq.heapreplace(loads, loads[0] + float(block))
     return max(loads)

@@ -13,7 +13,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mmsim.engines.array.turns_compiled import BARRIER, REPORT, add, take
-from mmsim.model.cache import TAGS, Numbers, add_counts, home_of, quotient, serve, spread
+from mmsim.model.cache import (
+    READ,
+    TAGS,
+    WRITE,
+    Numbers,
+    add_counts,
+    home_of,
+    quotient,
+    serve,
+    spread,
+)
 from mmsim.model.cache import State as Cache
 from mmsim.model.rounds import all_done, completion, next_request, sent
 
@@ -96,11 +106,14 @@ def soon(array: Any, at: int) -> None:
     """Ask this computer to bring an array's entry; `cached_time` compiles it to an instruction."""
 
 
-def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -> None:
-    """Ask for the entries of the cache that a request may need.
+def bring(
+    numbers: Numbers, cache: Cache, half: int, kind: int, sectors: Any, first: int, last: int
+) -> None:
+    """Ask for the entries of the cache that a request of a half may need.
 
     The simulation of a large cache waits for this computer's memory, which can bring many entries
-    at the same time.
+    at the same time, but not all: a read that is at home needs no other half, and a write no facts
+    about whole sectors at home.
     """
     before = -1
     for at in range(first, last):
@@ -109,14 +122,17 @@ def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -
             before = line
             place = spread(line, numbers.sets)
             home = home_of(line, numbers.halves)
-            for half in range(numbers.halves):
-                slot = (half * numbers.sets + place) * numbers.ways
+            for one in range(numbers.halves):
+                if one != home and one != half and kind <= READ:
+                    continue
+                slot = (one * numbers.sets + place) * numbers.ways
                 end = slot + min(numbers.ways, len(cache.tags) + 1)  # a sparse set is short
-                for one in range(slot, end, LINE):
-                    soon(cache.tags, one)
-                    soon(cache.valid, one)
-                    if half == home:
-                        soon(cache.written, one * numbers.sectors)
+                for at_slot in range(slot, end, LINE):
+                    soon(cache.tags, at_slot)
+                    if one != home or kind != WRITE:
+                        soon(cache.valid, at_slot)
+                    if one == home:
+                        soon(cache.written, at_slot * numbers.sectors)
 
 
 def push(state: State, time: int, what: int) -> None:
@@ -314,7 +330,8 @@ def dispatch(
     end = launch.ends[request + 1]
     kind = launch.kinds[site]
     if numbers.sets * numbers.ways > LARGE:
-        bring(numbers, cache, launch.sectors, first, end)
+        half = cache.half[cache.clusters[x]]
+        bring(numbers, cache, half, kind, launch.sectors, first, end)
     who, asked = (x, kind), (launch.sectors, launch.touched, first, end)
     done = serve(numbers, cache, now, *who, launch.stages[request], *asked)
     add_counts(numbers, cache, state.counts[site], *who, launch.sectors, first, end)
