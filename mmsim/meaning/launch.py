@@ -194,10 +194,12 @@ class Launch:
         """The registers that a thread takes at least: one for each word that it holds.
 
         A compiler knows the index of each element of a register array, but not in Numba's code.
+        What the program allows, as `.maxnreg` of PTX, is enough for it.
         """
-        if self.code.arithmetic != "numba":
-            return self.registers.words
-        return self._registers(dict.fromkeys(self.meaning.locals, 0)).words
+        sizes = dict.fromkeys(self.meaning.locals, 0)
+        found = self.registers if self.code.arithmetic != "numba" else self._registers(sizes)
+        most = self.program.most_registers
+        return found.words if most is None else min(found.words, most)
 
     @property
     def meets_as_grid(self) -> bool:

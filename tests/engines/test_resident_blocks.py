@@ -106,6 +106,29 @@ def test_a_thread_takes_a_register_for_each_word_that_it_holds():
     assert launch(copied, a).held == 8  # the array may be in local memory
 
 
+@pytest.mark.parametrize(("limit", "held"), [("", 5), (".maxnreg 32", 8), (".maxnreg 64", 5)])
+def test_ptx_may_say_how_many_registers_are_enough(limit, held):
+    """A thread holds 41 words before it writes the first one."""
+    loads = "".join(f"ld.global.f32 %f{k}, [%rd1+{4 * k}];\n" for k in range(41))
+    stores = "".join(f"st.global.f32 [%rd1+{4 * k}], %f{40 - k};\n" for k in range(41))
+    kernel = mm.RawKernel(
+        f""".version 8.0
+.target sm_90
+.address_size 64
+.visible .entry kept(.param .u64 a) {limit}
+{{
+.reg .f32 %f<41>;
+.reg .b64 %rd<2>;
+ld.param.u64 %rd1, [a];
+{loads}{stores}ret;
+}}
+""",
+        "kept",
+    )
+    a = np.zeros(64, np.float32)
+    assert bind(H200, kernel, (a,), (512, 256, None), "asynchronous").held == held
+
+
 def test_blocks_that_no_multiprocessor_holds_are_refused():
     @mm.program
     def large(T, a):
