@@ -120,7 +120,7 @@ def measured(say: Callable[[str], None] = lambda text: None) -> list[Row]:
 
 
 def _limits() -> Iterator[Row]:
-    """What the driver says that a multiprocessor holds at a time."""
+    """The driver's limits for what a multiprocessor holds at a time."""
     runtime, device = cupy().cuda.runtime, cupy().cuda.Device().id
     for name, attribute in zip(LIMITS, ATTRIBUTES, strict=True):
         number = int(runtime.deviceGetAttribute(attribute, device))
