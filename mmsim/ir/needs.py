@@ -101,10 +101,10 @@ def decides(code: ir.Code, arrays: Iterable[str]) -> bool:
     Variables and arrays may hold them that a statement sets to a value which depends on one. A wait
     for another thread counts, too.
 
-    >>> from mmsim import program
+    >>> from mmsim import atomic, program
     >>> @program
     ... def ranks(T, count, rank):
-    ...     own = mm.atomic.add(count, 0, 1)
+    ...     own = atomic.add(count, 0, 1)
     ...     rank[own] = T.id
     >>> decides(ranks.code, ["count"]), decides(ranks.code, ["rank"])
     (False, False)
