@@ -109,10 +109,12 @@ def of_banks(record: Record) -> Table:
 
 
 def of_operations(record: Record) -> Iterator[str]:
-    """A line for each measured operation, and for each launch of empty blocks."""
+    """A line for each measured operation, each launch of empty blocks, and each limit."""
     for row in record.rows:
         if "ps" in row:
             yield f"{row['operation']} {row['type']}: {row['ps']:,.4g} ps"
+        elif "number" in row:
+            yield f"{row['operation']}, {row['type']}: {row['number']:,}"
         else:
             yield f"{row['blocks']:,} blocks of {row['threads']} threads: {row['ms']:,.4g} ms"
 

@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping
 from math import log
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from mmsim.errors import FormatError, MMSimError
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.operations import ATOMICS, BLOCKS, HOT, THREADS
+from mmsim.gpu.operations import ATOMICS, BLOCKS, HOT, LIMIT, THREADS
 from mmsim.gpu.record import Record, Row
 from mmsim.model.card import FOLDER as CARDS
-from mmsim.model.card import Card, to_json
+from mmsim.model.card import LIMITS, Card, to_json
 from mmsim_algorithms.gpu.cache_calibrated import UNIT_PS, WORD, cached_numbers
 from mmsim_algorithms.gpu.cached_predictions import KEPT as PREDICTED
 from mmsim_algorithms.gpu.cached_predictions import TIMES
@@ -44,6 +45,8 @@ FIRST_LEVEL, OWN_WAYS = 192 * 1024, 8
 shared memory together. Its latency is that of shared memory."""
 NEAR = 0b100101
 """Bits of a line's number on which its slice doesn't depend: 2 lines share one."""
+OF_9_0: dict[str, Any] = dict(zip(LIMITS, (32, 1 << 16, 228 * 1024, 1024), strict=True))
+"""The limits of a multiprocessor of compute capability 9.0, which the kept records lack."""
 UNUSED = ("remainder of division int32", "remainder of division int64", "branch int32")
 
 
@@ -80,9 +83,15 @@ def card(
         launch_time=_units(plain.launch_ns * 1000),
         block_time=_units(of_block(operations.rows)),
         cycle_time=_units(plain.cycle_ps),
+        **(limits(operations.rows) or OF_9_0),
         operations=tuple(sorted(costs(operations.rows).items())),
         errors=errors,
     )
+
+
+def limits(rows: Iterable[Row]) -> dict[str, Any]:
+    """The limits of a multiprocessor, as the driver gives them."""
+    return {str(row["type"]): int(row["number"] or 0) for row in rows if row["operation"] == LIMIT}
 
 
 def _ps(operations: Record, name: str, type_: str) -> float:
@@ -110,7 +119,7 @@ def costs(rows: Iterable[Row]) -> dict[str, int]:
     found: dict[str, float] = {}
     waiting: list[Row] = []
     for row in rows:
-        if row["operation"] in (BLOCKS, HOT, ATOMICS):
+        if row["operation"] in (BLOCKS, HOT, ATOMICS, LIMIT):
             continue
         name = f"{row['operation']} {row['type']}"
         if row["within"]:

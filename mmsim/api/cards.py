@@ -14,6 +14,7 @@ from mmsim.api.machines import Cached
 from mmsim.errors import Brief, MMSimError
 from mmsim.host.guesses import advised
 from mmsim.model import card as cards
+from mmsim.model.hmm import HMM
 from mmsim.model.threads import Given, Grid, Shape, asked
 from mmsim.results.cache import bound, busy
 from mmsim.results.prediction import UNMODELLED, Prediction
@@ -87,7 +88,7 @@ class Card(cards.Card, Cached):
             one.pauses = self._pauses(one, operations)
             one.left = swept(self)
             run = launch(one, "array", None, False)
-        counts = one.grid.unused(), operations.kinds, operations.warps
+        counts = one.grid.unused(), one.held, operations.kinds, operations.warps
 
         def again() -> float:
             """Predict the same launch once more, with the cache that the first one left."""
@@ -108,15 +109,19 @@ class Card(cards.Card, Cached):
 
         operations = counted(launch)
         launch.pauses = self._pauses(launch, operations)
-        return partial(self._prediction, launch.grid.unused(), operations.kinds, operations.warps)
+        counts = launch.grid.unused(), launch.held, operations.kinds, operations.warps
+        return partial(self._prediction, *counts)
 
     def _pauses(self, one: Launch, operations: Counted) -> Callable[[], Integers]:
         """The time units that each warp of a launch computes before a request, once it is counted.
 
-        An engine that needs them before it has run the program lets another launch count.
+        An engine that needs them before it has run the program lets another launch count. If no
+        decision depends on the order of atomics, this runs in lock step, without times of memory.
         """
         from mmsim.api.binding import bind
+        from mmsim.engines.array import engine as array
         from mmsim.engines.selection import launch
+        from mmsim.ir.needs import decides
         from mmsim.meaning.counted import counted
         from mmsim.model.issue import pauses
 
@@ -124,9 +129,17 @@ class Card(cards.Card, Cached):
             of = operations
             if not of.warps.any():
                 sizes = one.grid.threads, one.grid.block_size, one.grid.shape
-                other = bind(self, one.program, one.args, sizes, one.schedule, MOST)
-                of = counted(other)
-                launch(other, "array", None, False)
+                program = one.program, one.args, sizes
+                if decides(one.code, one.in_turn):
+                    other = bind(self, *program, one.schedule, MOST)
+                    of = counted(other)
+                    launch(other, "array", None, False)
+                else:
+                    plain = HMM(self.dmms, self.width, 1, bank_bytes=self.bank_bytes)
+                    other = bind(plain, *program, "synchronous", MOST)
+                    of = counted(other)
+                    array.run(other, path="interpreted")
+                    operations.known = of.warps
             return pauses(self, of.kinds, of.warps, of.grid)
 
         return found
@@ -137,14 +150,19 @@ class Card(cards.Card, Cached):
         return self._predict(program, args, sizes)
 
     def _prediction(
-        self, grid: Grid, kinds: Sequence[str], warps: npt.NDArray[np.float64], run: run.Run
+        self,
+        grid: Grid,
+        held: int | None,
+        kinds: Sequence[str],
+        warps: npt.NDArray[np.float64],
+        run: run.Run,
     ) -> Prediction:
         """Predict the time of a launch from its run, and the operations of its warps by kind."""
         from mmsim.model.issue import issue, together
 
         times = {
             "memory": run.time,
-            "instructions": issue(self, kinds, warps, grid),
+            "instructions": issue(self, kinds, warps, grid, held),
             "blocks": grid.blocks * self.block_time,
         }
         most = max(times, key=times.__getitem__)

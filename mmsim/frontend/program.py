@@ -35,6 +35,8 @@ class Program:
     """For `mmsim list`: its machines, and the id of a claim on its time, or ""."""
     addresses: tuple[str, ...] = ()
     """The parameters that are addresses of arrays: a launch has no choice."""
+    most_registers: int | None = None
+    """The registers of a thread on a card at most, if the program says so."""
 
     def __init__(self, function: types.FunctionType, parsed: ir.Code | Place) -> None:
         functools.update_wrapper(self, function)  # first: it takes over the function's attributes

@@ -15,6 +15,7 @@ from functools import partial
 from mmsim.cuda_c.kernels import WARP
 from mmsim.gpu.record import Row
 from mmsim.gpu.replay import cupy, elapsed
+from mmsim.model.card import LIMITS
 
 RESIDENT = 2048
 """Threads of a multiprocessor."""
@@ -24,7 +25,9 @@ OF_A_TRIP = 16
 BLOCKS, THREADS = "empty blocks", 256
 """The name of launches of blocks that do nothing, and the threads of these."""
 MANY_BLOCKS = (32_768, 262_144, 1_048_576)
-HOT, ATOMICS = "hot line", "atomic on one word"
+ATTRIBUTES = (106, 82, 81, 111)
+"""The numbers that `cudaDeviceAttr` has for `LIMITS`."""
+HOT, ATOMICS, LIMIT = "hot line", "atomic on one word", "limit"
 """The names of reads of one line by all warps, and of atomics on one word by all threads."""
 TRIPS = (64, 320)
 SAMPLES = 7
@@ -113,7 +116,15 @@ def measured(say: Callable[[str], None] = lambda text: None) -> list[Row]:
         about: Row = {"operation": of.operation, "type": of.type, "count": of.count}
         found: Row = {"within": of.within, "ps": round((many - few) * 1e9 / done, 3)}
         rows.append({**about, **found, "few ms": few, "many ms": many})
-    return [*rows, *_empty_blocks(), _hot_line(multiprocessors), *_atomics()]
+    return [*rows, *_empty_blocks(), _hot_line(multiprocessors), *_atomics(), *_limits()]
+
+
+def _limits() -> Iterator[Row]:
+    """The driver's limits for what a multiprocessor holds at a time."""
+    runtime, device = cupy().cuda.runtime, cupy().cuda.Device().id
+    for name, attribute in zip(LIMITS, ATTRIBUTES, strict=True):
+        number = int(runtime.deviceGetAttribute(attribute, device))
+        yield {"operation": LIMIT, "type": name, "number": number}
 
 
 def _hot_line(multiprocessors: int) -> Row:

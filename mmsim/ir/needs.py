@@ -95,6 +95,37 @@ def _operated(step: Step) -> Iterable[ir.Expr]:
             yield from part.index
 
 
+def decides(code: ir.Code, arrays: Iterable[str]) -> bool:
+    """Return whether words of some arrays may decide which statements a thread executes.
+
+    Variables and arrays may hold them that a statement sets to a value which depends on one. A wait
+    for another thread counts, too.
+
+    >>> from mmsim import atomic, program
+    >>> @program
+    ... def ranks(T, count, rank):
+    ...     own = atomic.add(count, 0, 1)
+    ...     rank[own] = T.id
+    >>> decides(ranks.code, ["count"]), decides(ranks.code, ["rank"])
+    (False, False)
+    """
+    every = [*statements(code.body)]
+    held, before = set(arrays), -1
+    while len(held) > before:
+        before = len(held)
+        for one in every:
+            used = set(names(expressions(one)))
+            if isinstance(one, ir.MemoryAccess) and not isinstance(one, ir.Store | ir.VectorStore):
+                used.add(one.array)
+            if used & held:
+                if isinstance(one, ir.If | ir.While | ir.For):
+                    return True
+                held.update(targets(one))
+                if isinstance(one, ir.Access | ir.RegisterWrite) and stored(one):
+                    held.add(one.array)
+    return any(Waits(code).is_wait)
+
+
 READ = "memory"
 """Stands among names for the values read; no variable that a program can see has this name."""
 

@@ -24,10 +24,12 @@ class Counted(Meaning):
     """A program that counts the operations of its warps while it runs.
 
     A warp issues an operation if at least one of its lanes is active. `warps` has the number of
-    each of the `kinds` of operations by warp. While it `rests`, nothing is counted.
+    each of the `kinds` of operations by warp. While it `rests`, nothing is counted. `known` are
+    the numbers from another launch, if there was one that counts the same.
     """
 
     rests = False
+    known: npt.NDArray[np.float64] | None = None
 
     def begin(self, launch: Launch) -> None:
         """Prepare to count a launch: before it runs."""
@@ -51,6 +53,7 @@ class Counted(Meaning):
 
     def rewind(self) -> None:
         self.warps[:] = 0
+        self.known = None
 
     def _note(self, found: Operations) -> Note | None:
         """A function that counts operations for the warps of active lanes."""

@@ -96,8 +96,8 @@ class Launch:
         self.meaning = binding.meaning
         self.memo = binding.memo
         self.parameters = binding.parameters
-        if schedule == "asynchronous" and machine.resident is not None:
-            self._refuse_waiting_blocks(machine.resident)
+        if schedule == "asynchronous" and self.held is not None:
+            self._refuse_waiting_blocks(self.held)
 
     def _equal_launch(self, sizes: tuple[Any, ...], values: Sequence[Any]) -> _Binding | None:
         """The binding of an earlier launch, if it says that nothing is to be refused here."""
@@ -140,21 +140,66 @@ class Launch:
         """
         return self._of_program.once(key, make)
 
-    def _refuse_waiting_blocks(self, resident: int) -> None:
+    def _refuse_waiting_blocks(self, held: int) -> None:
         """Refuse blocks too large for a DMM, and blocks that would wait for others to begin."""
         grid = self.grid
         size = min(grid.block_size, grid.threads)
-        if size > resident:
+        if not held:
+            if size <= (self.machine.resident or size):
+                raise LaunchError(
+                    f"blocks of {size} threads that take {self.shared_bytes} bytes of shared "
+                    f"memory, and {self.held_registers} registers or more in each thread, but a "
+                    "DMM of this machine has less; take smaller blocks"
+                )
             raise LaunchError(
-                f"blocks of {size} threads, but a DMM of this machine holds {resident}; take "
-                "smaller blocks, or a larger resident="
+                f"blocks of {size} threads, but a DMM of this machine holds "
+                f"{self.machine.resident}; take smaller blocks, or a larger resident="
             )
-        begun = resident // size * grid.dmms
+        begun = held * grid.dmms
         if grid.blocks > begun and self.meets_as_grid:
             raise LaunchError(
                 f"program {self.program.name!r} has a barrier of the grid, but of its "
                 f"{grid.blocks} blocks only {begun} can begin: the others would wait forever"
             )
+
+    @cached_property
+    def held(self) -> int | None:
+        """The most blocks that a DMM holds at a time (`Machine.held`)."""
+        size = min(self.grid.block_size, self.grid.threads)
+        return self.machine.held(size, self.shared_bytes, self.held_registers)
+
+    @property
+    def room(self) -> tuple[int, Integers]:
+        """The room of a DMM for blocks, and what each block takes of it.
+
+        It is that of threads, unless something else lets a DMM hold fewer blocks.
+        """
+        grid, resident = self.grid, self.machine.resident
+        before = np.arange(grid.blocks) * grid.block_size
+        threads = np.minimum(grid.block_size, grid.threads - before)
+        if self.held is None:
+            return grid.threads, threads
+        if resident is None or self.held < resident // int(threads[0]):
+            return self.held, np.ones_like(threads)
+        return resident, threads
+
+    @property
+    def shared_bytes(self) -> int:
+        """The bytes of a block's arrays in shared memory."""
+        own = (array for array in self.arrays.values() if array.own_units)
+        return sum(array.words * array.dtype.itemsize for array in own)
+
+    @property
+    def held_registers(self) -> int:
+        """The registers that a thread takes at least: one for each word that it holds.
+
+        A compiler knows the index of each element of a register array, but not in Numba's code.
+        What the program allows, as `.maxnreg` of PTX, is enough for it.
+        """
+        sizes = dict.fromkeys(self.meaning.locals, 0)
+        found = self.registers if self.code.arithmetic != "numba" else self._registers(sizes)
+        most = self.program.most_registers
+        return found.words if most is None else min(found.words, most)
 
     @property
     def meets_as_grid(self) -> bool:
@@ -213,13 +258,17 @@ class Launch:
     @property
     def registers(self) -> Registers:
         """The registers that a thread needs, computed once for equal launches."""
+        sizes = {name: math.prod(shape) for name, shape in self.meaning.locals.items()}
+        return self._registers(sizes)
+
+    def _registers(self, sizes: Mapping[str, int]) -> Registers:
+        """The registers that a thread needs if its arrays have these sizes."""
 
         def counted() -> Registers:
-            sizes = {name: math.prod(shape) for name, shape in self.meaning.locals.items()}
             return registers(shapes.numbered(self.code.body, *self.sides), sizes)
 
-        key = "registers", *self.sides, *self.meaning.locals.items()
-        return self.memo.once("registers", lambda: self.once(key, counted))
+        key = "registers", *self.sides, *sizes.items()
+        return self.memo.once(key, lambda: self.once(key, counted))
 
     def rule(self, unit: Conflict, site: Site) -> Conflict:
         """A unit's rule for an access of the text."""

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,12 @@ FOLDER = Path(__file__).with_name("cards")
 """The cards that come with mmsim."""
 ALLOCATION = 512
 """Bytes; an allocation of CUDA begins at a multiple of these."""
+SCHEDULERS = 4
+"""Schedulers of a multiprocessor. Each has a quarter of the registers, for its own warps."""
+OF_A_WARP, OF_A_BLOCK = 256, 128
+"""A warp takes a multiple of so many registers, a block one of so many bytes of shared memory."""
+MOST_REGISTERS = 255
+"""Registers of a thread; further words are in local memory."""
 NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 
 
@@ -44,6 +50,11 @@ class Card(cached.Cached):
         Time units between the beginnings of two blocks.
     cycle_time
         Time units of a clock cycle.
+    resident_blocks, registers, shared_bytes
+        Blocks, registers, and bytes of shared memory of all blocks that a multiprocessor holds at a
+        time, as `resident` is that of threads. Default: no limit.
+    reserved_bytes
+        Bytes of shared memory that each block takes in addition.
     operations
         The operations of a multiprocessor, as ("sum int32", 1560): time units for a warp's.
     errors
@@ -61,6 +72,10 @@ class Card(cached.Cached):
     launch_time: int
     block_time: int
     cycle_time: int
+    resident_blocks: int | None = None
+    registers: int | None = None
+    shared_bytes: int | None = None
+    reserved_bytes: int = 0
     operations: tuple[tuple[str, int], ...] = ()
     errors: tuple[tuple[str, int, float], ...] = ()
 
@@ -72,6 +87,26 @@ class Card(cached.Cached):
         """The alignment of CUDA's allocations, in bytes."""
         return math.lcm(self.line, ALLOCATION)
 
+    def held(self, threads: int, shared: int, registers: int) -> int | None:
+        """The most blocks at a time, by warps, blocks, registers, and shared memory.
+
+        This is the rule of NVIDIA's `cuda_occupancy.h` for compute capabilities 8.0 to 9.0.
+
+        >>> read("h200").held(256, 40_000, 0), read("h200").held(256, 0, 56)
+        (5, 4)
+        """
+        warps = -(-threads // self.width)
+        limits = [self.resident_blocks]
+        if self.resident is not None:
+            limits.append(self.resident // (warps * self.width))
+        if self.registers is not None and registers > 0:
+            own = _multiple(min(registers, MOST_REGISTERS) * self.width, OF_A_WARP)
+            limits.append(self.registers // SCHEDULERS // own * SCHEDULERS // warps)
+        if self.shared_bytes is not None:
+            own = _multiple(shared, OF_A_BLOCK) + self.reserved_bytes
+            limits.append(self.shared_bytes // own if own else None)
+        return min((limit for limit in limits if limit is not None), default=None)
+
     def milliseconds(self, time_units: float) -> float:
         """The milliseconds of time units.
 
@@ -81,6 +116,9 @@ class Card(cached.Cached):
         return time_units * self.unit_fs / 1e12
 
 
+LIMITS = ("resident_blocks", "registers", "shared_bytes", "reserved_bytes")
+"""The numbers that bound how many blocks a multiprocessor holds at a time, beside `resident`."""
+NUMBERS = ("unit_fs", "launch_time", "block_time", "cycle_time", *LIMITS)
 C = TypeVar("C", bound=Card)
 
 
@@ -151,10 +189,16 @@ def of_dict(found: Mapping[str, Any], kind: type[C]) -> C:
     if unknown := found.keys() - known.keys():
         raise ValueError(f"a card has no {', '.join(sorted(unknown))}")
     given = {name: _tuple(value) for name, value in found.items()}
-    for name in ("unit_fs", "launch_time", "block_time", "cycle_time"):
-        if type(given.get(name)) is not int or not 0 <= given[name] <= LARGEST:
+    for name in NUMBERS:
+        is_needed = known[name].default is MISSING or given.get(name) is not None
+        if is_needed and (type(given.get(name)) is not int or not 0 <= given[name] <= LARGEST):
             raise ValueError(f"its {name} can't be {shown(given.get(name))}")
     return kind(**given)
+
+
+def _multiple(number: int, of: int) -> int:
+    """The least multiple of a number that isn't less than another one."""
+    return -(-number // of) * of
 
 
 def _tuple(value: Any) -> Any:

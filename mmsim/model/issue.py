@@ -10,14 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mmsim.ir.operations import OF_ACCESS, OF_BARRIER, OF_CHOICE, OF_EXCHANGE
-from mmsim.model.card import Card
+from mmsim.model.card import SCHEDULERS, Card
 from mmsim.model.threads import Grid
 
 Warps = npt.NDArray[np.float64]
 """The number of each kind of operation, by warp."""
 
-SCHEDULERS = 4
-"""Schedulers of a multiprocessor."""
 DEPENDENT = 4
 """Clock cycles from an operation of a warp to the next one that needs its result."""
 OVERLAP = 3
@@ -43,12 +41,12 @@ def costs(card: Card, kinds: Sequence[str]) -> npt.NDArray[np.int64]:
     return np.array(list(map(cost, kinds)), np.int64)
 
 
-def issue(card: Card, kinds: Sequence[str], warps: Warps, grid: Grid) -> int:
+def issue(card: Card, kinds: Sequence[str], warps: Warps, grid: Grid, held: int | None) -> int:
     """Time units of the busiest DMM for the operations of its warps.
 
-    Blocks go in order to the DMM with the least to do. A warp can't issue faster than its
-    operations depend on each other. If the card has no times of operations, each scheduler issues
-    one in each cycle.
+    Blocks go in order to the DMM with the least to do, which holds at most `held` at a time. A warp
+    can't issue faster than its operations depend on each other. If the card has no times of
+    operations, each scheduler issues one in each cycle.
     """
     if not len(kinds):
         return 0
@@ -57,8 +55,7 @@ def issue(card: Card, kinds: Sequence[str], warps: Warps, grid: Grid) -> int:
         blocks = np.add.reduceat(warps.sum(axis=0), firsts)
         return round(_busiest(blocks, dmms) * card.cycle_time / SCHEDULERS)
     of_kinds = costs(card, kinds)
-    resident = card.resident or len(warps[0]) * card.width
-    at_once = max(1, resident // (grid.warps_per_block * card.width))
+    at_once = grid.blocks if held is None else held
     serial = np.maximum.reduceat(_alone(card, kinds) @ warps, firsts)
     issued = np.add.reduceat(of_kinds @ warps, firsts)
     longest = float(serial.max())
@@ -102,8 +99,14 @@ def _alone(card: Card, kinds: Sequence[str]) -> npt.NDArray[np.int64]:
 
 
 def _busiest(blocks: Sequence[float] | npt.NDArray[Any], dmms: int) -> float:
-    """The most that a DMM has to do, if each block goes to the one with the least."""
+    """The most that a DMM has to do, if each block goes to the one with the least.
+
+    >>> _busiest([3.0, 3.0, 3.0], 2), _busiest([3.0, 5.0, 1.0], 2)
+    (6.0, 5.0)
+    """
     loads = [0.0] * dmms
+    if min(blocks) == max(blocks):  # one DMM has to do as many as any other
+        blocks, loads = blocks[::dmms], [0.0]
     for block in blocks:
         heapq.heapreplace(loads, loads[0] + float(block))
     return max(loads)

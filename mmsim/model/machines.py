@@ -191,6 +191,13 @@ class Machine(ABC):
         plain = self.cache is None or self.cache.plain
         return self.under_way == 1 and self.resident is None and plain and not self.slow_stages
 
+    def held(self, threads: int, shared: int, registers: int) -> int | None:
+        """The most blocks on a DMM at a time, under that schedule; None without a limit.
+
+        A block takes `shared` bytes of shared memory, each of its threads at least `registers`.
+        """
+        return None if self.resident is None else self.resident // threads
+
     @cached_property
     def slow_stages(self) -> bool:
         """Return whether a stage of some unit takes more than a time unit."""

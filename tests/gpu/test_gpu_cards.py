@@ -16,7 +16,7 @@ from mmsim.errors import FormatError, MMSimError
 from mmsim.gpu import experiment, operations, signed
 from mmsim.gpu.record import Record
 from mmsim.ir.operations import OF_BARRIER, OF_EXCHANGE
-from mmsim.model.card import to_json
+from mmsim.model.card import LIMITS, to_json
 from mmsim_algorithms.gpu import cards
 from mmsim_algorithms.gpu.kept import FOLDER, Results
 
@@ -49,7 +49,10 @@ def played(monkeypatch):
         launch()
         return Kernel.lasted
 
-    runtime = SimpleNamespace(getDeviceProperties=lambda number: {"multiProcessorCount": 132})
+    runtime = SimpleNamespace(
+        getDeviceProperties=lambda number: {"multiProcessorCount": 132},
+        deviceGetAttribute=lambda attribute, number: attribute * 1000,
+    )
     cuda = SimpleNamespace(runtime=runtime, Device=lambda: SimpleNamespace(id=0))
     arrays = {"full": np.full, "zeros": np.zeros, "ones": np.ones, "int32": np.int32}
     cp = SimpleNamespace(cuda=cuda, RawKernel=Kernel, **arrays)
@@ -75,13 +78,16 @@ def test_the_operations_are_measured_and_saved(played, tmp_path, capsys):
     assert record.facts["command"] == "mmsim gpu calibrate --operations"
     found = {(row["operation"], row["type"]): row for row in record.rows}
     kept = {(row["operation"], row["type"]) for row in KEPT["operations"].rows}
-    assert found.keys() == kept - {("branch", "int32")}  # an earlier version measured it
+    limits = {("limit", name) for name in LIMITS}  # an earlier version measured no limits
+    assert found.keys() - limits == kept - {("branch", "int32")}  # but this
+    assert [found["limit", name]["number"] for name in LIMITS] == [106_000, 82_000, 81_000, 111_000]
     assert found["sum", "int32"]["ps"] == 500  # of a trip, which has 2 x 16 for each of 64 warps
     assert found["exp", "float64"]["ps"] == 1000
     assert found["hot line", "int32"]["ps"] == pytest.approx(MS * 1e9 / (2 * 132 * 32), abs=1e-3)
     assert found["atomic on one word", "float32"]["ps"] == 1000
     printed = capsys.readouterr().out.splitlines()
     assert "sum int32: 500 ps" in printed
+    assert "limit, registers: 82,000" in printed
     assert "32,768 blocks of 256 threads: 33.56 ms" in printed
 
 
@@ -125,6 +131,17 @@ def test_a_block_takes_the_difference_of_the_longest_launches():
 
     rows = [row(1000, 0.5), row(3000, 0.7), row(2000, 0.6), row(9000, 9.9, threads=32)]
     assert cards.of_block(rows) == pytest.approx(1e5)
+
+
+def test_measured_limits_are_the_cards():
+    """The kept records have none: their cards have those of compute capability 9.0."""
+    records = {name: KEPT[name] for name in NEEDED}
+    rows = [{"operation": "limit", "type": name, "number": 7} for name in LIMITS]
+    operations = replace(records["operations"], rows=(*records["operations"].rows, *rows))
+    found = cards.of_records("mine", {**records, "operations": operations})
+    assert [getattr(found, name) for name in LIMITS] == [7, 7, 7, 7]
+    found = cards.of_records("mine", records)
+    assert [getattr(found, name) for name in LIMITS] == [32, 65536, 233472, 1024]
 
 
 def test_a_card_is_made_of_files_in_a_folder(folder, tmp_path, capsys):

@@ -75,6 +75,8 @@ def test_the_users_own_cards_come_first(folder):
         ({"block_time": -1}, "its block_time can't be -1"),
         ({"cycle_time": True}, "its cycle_time can't be True"),
         ({"launch_time": None}, "its launch_time can't be None"),
+        ({"shared_bytes": -1}, "its shared_bytes can't be -1"),
+        ({"registers": "8"}, "its registers can't be '8'"),
         ({"width": 0}, "width"),
         ({"clusters": [1, 2]}, "clusters have 3 DMMs"),
         ({"name": ...}, "name"),

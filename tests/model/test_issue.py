@@ -21,19 +21,19 @@ def counts(*of_warps):
 
 
 def test_a_warp_by_itself_waits_for_each_result():
-    found = issue(H200, KINDS, counts((0, 1000), (0, 10), (0, 10), (0, 10)), GRID)
+    found = issue(H200, KINDS, counts((0, 1000), (0, 10), (0, 10), (0, 10)), GRID, 32)
     assert found == 1000 * 4 * H200.cycle_time
     kinds = "convert float64", "exp float32"
-    found = issue(H200, kinds, counts((9, 0), (0, 0), (0, 0), (0, 0)), GRID)
+    found = issue(H200, kinds, counts((9, 0), (0, 0), (0, 0), (0, 0)), GRID, 32)
     assert found == 9 * 4 * COSTS["convert float64"] > 9 * 4 * H200.cycle_time
-    found = issue(H200, kinds, counts((0, 9), (0, 0), (0, 0), (0, 0)), GRID)
+    found = issue(H200, kinds, counts((0, 9), (0, 0), (0, 0), (0, 0)), GRID, 32)
     assert found == 9 * 16 * COSTS["exp float32"]
 
 
 def test_the_busiest_multiprocessor_issues_for_all_its_warps():
     grid = make_grid(32 * 64 * 200, 32 * 64, 32, 2, None)
     many = np.ones((2, grid.warps)) * [[0], [10]]
-    assert issue(H200, KINDS, many, grid) == 100 * 64 * 10 * COSTS["sum float32"]
+    assert issue(H200, KINDS, many, grid, 32) == 100 * 64 * 10 * COSTS["sum float32"]
 
 
 def test_a_warp_computes_the_same_time_before_each_request():

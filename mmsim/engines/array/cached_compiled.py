@@ -13,7 +13,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from mmsim.engines.array.turns_compiled import BARRIER, REPORT, add, take
-from mmsim.model.cache import TAGS, Numbers, add_counts, home_of, quotient, serve, spread
+from mmsim.model.cache import (
+    READ,
+    TAGS,
+    WRITE,
+    Numbers,
+    add_counts,
+    home_of,
+    quotient,
+    serve,
+    spread,
+)
 from mmsim.model.cache import State as Cache
 from mmsim.model.rounds import all_done, completion, next_request, sent
 
@@ -33,7 +43,7 @@ class Launch(NamedTuple):
     latency: int  # the latency of the shared memories
     firsts: Any  # the first DMM of each cluster, and the end of the last one
     operations: Any  # the operations of the warps: 1 is a barrier, 2 + r is request r
-    threads: Any  # threads of each block
+    taken: Any  # what each block takes of the room for blocks
     orders: Any  # for each access, whether the order of its requests matters: see `NOTED`
     needs: Any  # for each access, whether it waits for the requests of each other access
     most: Any  # for each access, its most requests under way; 0: no bound
@@ -61,7 +71,7 @@ class State(NamedTuple):
     last_of: Any  # for each cluster the node of the DMM whose warp was dispatched last
     free: Any  # for each DMM the time when its shared memory is free
     planned: Any  # for each DMM, whether the heap holds a dispatch of its shared memory
-    room: Any  # for each DMM the number of threads that it has room for
+    room: Any  # for each DMM what is left of its room for blocks
     dmm: Any  # the DMM of each block that has begun
     ended: Any  # the tree of blocks that have ended and still occupy their room
     unfinished: Any  # for each block, the warps that have not ended
@@ -96,11 +106,14 @@ def soon(array: Any, at: int) -> None:
     """Ask this computer to bring an array's entry; `cached_time` compiles it to an instruction."""
 
 
-def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -> None:
-    """Ask for the entries of the cache that a request may need.
+def bring(
+    numbers: Numbers, cache: Cache, half: int, kind: int, sectors: Any, first: int, last: int
+) -> None:
+    """Ask for the entries of the cache that a request of a half may need.
 
     The simulation of a large cache waits for this computer's memory, which can bring many entries
-    at the same time.
+    at the same time, but not all: a read that is at home needs no other half, and a write no facts
+    about whole sectors at home.
     """
     before = -1
     for at in range(first, last):
@@ -109,14 +122,17 @@ def bring(numbers: Numbers, cache: Cache, sectors: Any, first: int, last: int) -
             before = line
             place = spread(line, numbers.sets)
             home = home_of(line, numbers.halves)
-            for half in range(numbers.halves):
-                slot = (half * numbers.sets + place) * numbers.ways
+            for one in range(numbers.halves):
+                if one != home and one != half and kind <= READ:
+                    continue
+                slot = (one * numbers.sets + place) * numbers.ways
                 end = slot + min(numbers.ways, len(cache.tags) + 1)  # a sparse set is short
-                for one in range(slot, end, LINE):
-                    soon(cache.tags, one)
-                    soon(cache.valid, one)
-                    if half == home:
-                        soon(cache.written, one * numbers.sectors)
+                for at_slot in range(slot, end, LINE):
+                    soon(cache.tags, at_slot)
+                    if one != home or kind != WRITE:
+                        soon(cache.valid, at_slot)
+                    if one == home:
+                        soon(cache.written, at_slot * numbers.sectors)
 
 
 def push(state: State, time: int, what: int) -> None:
@@ -162,11 +178,11 @@ def pop(state: State) -> int:
 def begin_block(launch: Launch, state: State, x: int) -> bool:
     """Begin the next block on DMM x if there is one and room for it; return whether it began."""
     block = state.numbers[BEGUN]
-    if block == launch.blocks or launch.threads[block] > state.room[x]:
+    if block == launch.blocks or launch.taken[block] > state.room[x]:
         return False
     state.numbers[BEGUN] += 1
     state.dmm[block] = x
-    state.room[x] -= launch.threads[block]
+    state.room[x] -= launch.taken[block]
     state.unfinished[block] = launch.size
     for warp in range(block * launch.size, (block + 1) * launch.size):
         state.todo[state.numbers[TO_DO]] = warp
@@ -179,7 +195,7 @@ def make_room(launch: Launch, state: State) -> None:
     while state.ended[0] != 0:
         block = take(state.ended, 0) - len(state.ended)
         x = state.dmm[block]
-        state.room[x] += launch.threads[block]
+        state.room[x] += launch.taken[block]
         while begin_block(launch, state, x):
             pass
 
@@ -315,7 +331,8 @@ def dispatch(
     end = launch.ends[request + 1]
     kind = launch.kinds[site]
     if numbers.sets * numbers.ways > LARGE:
-        bring(numbers, cache, launch.sectors, first, end)
+        half = cache.half[cache.clusters[x]]
+        bring(numbers, cache, half, kind, launch.sectors, first, end)
     who, asked = (x, kind), (launch.sectors, launch.touched, first, end)
     done = serve(numbers, cache, now, *who, launch.stages[request], *asked)
     add_counts(numbers, cache, state.counts[site], *who, launch.sectors, first, end)

@@ -206,7 +206,33 @@ def quick_soon(numba: Any) -> Any:
     return chosen
 
 
-LANES = 8  # slots of a cache that are compared together
+LANES, FEW_LANES = 16, 8  # slots of a cache that are compared together
+
+
+def _equal(numba: Any, lanes: int) -> Any:
+    """A function for Numba: a bit for each of `lanes` slots from one on, set if it has a line."""
+    extending: Any = import_module("numba.extending")
+    ir: Any = import_module("llvmlite.ir")
+
+    @extending.intrinsic  # type: ignore[untyped-decorator]
+    def equal(context: Any, tags: Any, first: Any, line: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            array = context.make_array(signature.args[0])(context, builder, values[0])
+            number = context.get_value_type(signature.args[2])
+            vector = ir.VectorType(number, lanes)
+            start = builder.bitcast(builder.gep(array.data, [values[1]]), vector.as_pointer())
+            found = builder.load(start, align=signature.args[0].dtype.bitwidth // 8)
+            wanted = builder.insert_element(
+                ir.Constant(vector, ir.Undefined), values[2], ir.Constant(ir.IntType(32), 0)
+            )
+            every = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+            wanted = builder.shuffle_vector(wanted, ir.Constant(vector, ir.Undefined), every)
+            bits = builder.bitcast(builder.icmp_signed("==", found, wanted), ir.IntType(lanes))
+            return builder.zext(bits, ir.IntType(64))
+
+        return numba.int64(tags, numba.int64, tags.dtype), generate
+
+    return equal
 
 
 def quick_slot_of(numba: Any) -> Any:
@@ -214,38 +240,23 @@ def quick_slot_of(numba: Any) -> Any:
 
     A cache of many ways is searched for each sector; the line is mostly missing.
     """
-    extending: Any = import_module("numba.extending")
-    ir: Any = import_module("llvmlite.ir")
     int32, int64 = numba.int32, numba.int64
-
-    @extending.intrinsic  # type: ignore[untyped-decorator]
-    def equal(context: Any, tags: Any, first: Any, line: Any) -> Any:
-        """A bit for each of `LANES` slots from the first one on, set if the slot has the line."""
-
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            array = context.make_array(signature.args[0])(context, builder, values[0])
-            number = context.get_value_type(signature.args[2])
-            vector = ir.VectorType(number, LANES)
-            start = builder.bitcast(builder.gep(array.data, [values[1]]), vector.as_pointer())
-            found = builder.load(start, align=signature.args[0].dtype.bitwidth // 8)
-            wanted = builder.insert_element(
-                ir.Constant(vector, ir.Undefined), values[2], ir.Constant(ir.IntType(32), 0)
-            )
-            every = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-            wanted = builder.shuffle_vector(wanted, ir.Constant(vector, ir.Undefined), every)
-            bits = builder.bitcast(builder.icmp_signed("==", found, wanted), ir.IntType(LANES))
-            return builder.zext(bits, ir.IntType(64))
-
-        return numba.int64(tags, int64, tags.dtype), generate
+    equal, equal_few = (_equal(numba, lanes) for lanes in (LANES, FEW_LANES))
 
     def chosen(tags: Any, first: Any, ways: Any, line: Any) -> Any:
         own = int32 if tags.dtype == int32 else int64
 
         def searched(tags: Any, first: Any, ways: Any, line: Any) -> Any:
-            if ways % LANES:
+            if ways % FEW_LANES:
                 for slot in range(first, first + ways):
                     if tags[slot] == line:
                         return slot
+                return -1
+            if ways % LANES:
+                for slot in range(first, first + ways, FEW_LANES):
+                    bits = equal_few(tags, int64(slot), own(line))
+                    if bits:
+                        return slot + turns_compiled.trailing_zeros(bits)
                 return -1
             for slot in range(first, first + ways, LANES):
                 bits = equal(tags, int64(slot), own(line))
@@ -326,14 +337,15 @@ class Requests:
                 np.array(touched[:end], np.uint32) if self.masked else UNTOUCHED,
                 np.array(at_ends, np.int64),
             )
-        dtype = narrow(int(addresses.max() + 1) * asked.size // asked.sector)
+        last = int(addresses.max())
+        dtype = narrow((last + 1) * asked.size // asked.sector)
         pieces: dict[int, tuple[int, Numeric, Numeric]] = {}
 
         def work(first: int, last: int) -> None:
             most = asked.most(int(firsts[last] - firsts[first]))
             own = np.empty(most, dtype)
             places = np.zeros(most if self.masked else 0, np.uint32)
-            scratch = np.zeros(longest + 2 * RANKED, np.int64)
+            scratch = np.zeros(longest + 2 * RANKED, narrow(last))
             given = addresses, firsts, first, last, scratch
             end = compiled().gather_all(asked, *given, own, places, ends)
             pieces[first] = last, own[:end], places[:end]
@@ -424,10 +436,11 @@ class Requests:
         for note in self.notes:
             ends.append(ends[-1][-1] + note.ends)
         sizes = machine.clusters_of(dmms)
+        room, taken = launch.room
         arrays = (
             np.cumsum((0, *sizes)),
             operations.astype(np.int64),
-            np.minimum(grid.block_size, grid.threads - np.arange(blocks) * grid.block_size),
+            taken,
             self.orders,
             *waits(launch),
             np.array(kinds_of(launch), np.int64),
@@ -449,7 +462,6 @@ class Requests:
         )
         zeros = partial(np.zeros, dtype=np.int64)
         words, clusters, of_clusters = map(words_for, (warps, len(sizes), max(sizes)))
-        resident = grid.threads if machine.resident is None else machine.resident
         state = player.State(
             sequences=sequences_of(start, warps),
             times=zeros(warps * places),
@@ -462,7 +474,7 @@ class Requests:
             last_of=zeros(len(sizes)),
             free=zeros(dmms),
             planned=np.zeros(dmms, bool),
-            room=np.full(dmms, resident, np.int64),
+            room=np.full(dmms, room, np.int64),
             ended=zeros(words_for(blocks)),
             **{name: zeros(blocks) for name in player.OF_BLOCKS},
             waiting=zeros(warps),

@@ -186,7 +186,9 @@ class InTurn:
         finally:
             if counting is not None:
                 counting.rests = False
-        if counting is not None:
+        if counting is not None and counting.known is not None:
+            counting.warps[:] = counting.known
+        elif counting is not None:
             self._advanced(every)
         return result(launch, "array", time, base.tally.tables())
 

@@ -25,31 +25,32 @@ from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
 from mmsim.model.rounds import all_done, next_request, reading, sent
-from mmsim.model.threads import Grid
 from mmsim.model.turns import GroupsInTurn, Turns, WarpsInTurn
 from mmsim.monitors.listener import Access, Listener
 
 
 class Residency:
-    """Lets the blocks begin, in order, as soon as earlier blocks leave room for their threads.
+    """Lets the blocks begin, in order, as soon as earlier blocks leave room on one of the DMMs.
 
-    >>> blocks = Residency(Grid(threads=48, block_size=8, width=8, dmms=2), 16)
+    A DMM has room for `room`, of which each block takes its number of `taken`.
+
+    >>> blocks = Residency(2, 16, [8] * 6)
     >>> list(blocks.first()), blocks.left
     ([0, 1, 2, 3], 2)
     >>> list(blocks.ended(1)), list(blocks.ended(3)), blocks.dmm
     ([4], [5], [0, 1, 0, 1, 1, 1])
     """
 
-    def __init__(self, grid: Grid, resident: int | None) -> None:
-        self.grid = grid
-        self.room = [grid.threads if resident is None else resident] * grid.dmms_used
+    def __init__(self, dmms: int, room: int, taken: list[int]) -> None:
+        self.room = [room] * dmms
+        self.taken = taken
         self.dmm: list[int] = []
         """The DMM of each block that has begun."""
 
     @property
     def left(self) -> int:
         """The number of blocks that have not begun."""
-        return self.grid.blocks - len(self.dmm)
+        return len(self.taken) - len(self.dmm)
 
     def first(self) -> Iterator[int]:
         """Begin blocks at time 0, in order: on the DMMs in turn."""
@@ -58,22 +59,18 @@ class Residency:
 
     def ended(self, block: int) -> Iterator[int]:
         """Begin the blocks that fit when a block has ended: on its DMM."""
-        self.room[self.dmm[block]] += self._threads(block)
+        self.room[self.dmm[block]] += self.taken[block]
         while self.left and self._begins(self.dmm[block]):
             yield len(self.dmm) - 1
 
     def _begins(self, dmm: int) -> bool:
         """Begin the next block on a DMM if there is room; return whether it began."""
-        threads = self._threads(len(self.dmm))
-        if threads > self.room[dmm]:
+        taken = self.taken[len(self.dmm)]
+        if taken > self.room[dmm]:
             return False
-        self.room[dmm] -= threads
+        self.room[dmm] -= taken
         self.dmm.append(dmm)
         return True
-
-    def _threads(self, block: int) -> int:
-        size = self.grid.block_size
-        return min(size, self.grid.threads - block * size)
 
 
 class Asynchronous(Driver):
@@ -83,7 +80,8 @@ class Asynchronous(Driver):
         super().__init__(launch, listeners)
         self.sites = [self.about(site) for site in launch.meaning.sites]
         self.barriers = Barriers(self.grid, self.listeners)
-        self.residency = Residency(self.grid, launch.machine.resident)
+        room, taken = launch.room
+        self.residency = Residency(self.grid.dmms_used, room, taken.tolist())
         self.spinning: dict[int, int] = {}  # by warp, its requests when a loop first repeated
         self.spinning_at = -1  # the changes of memory then; the next one lets them go on
         self.ended_now: list[int] = []  # blocks that have not made room yet

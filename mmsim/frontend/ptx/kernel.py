@@ -152,7 +152,9 @@ class PtxProgram(Program):
                 code, slots = self._lowered(binding)
                 if self._goes_anywhere and binding.widen():
                     code, slots = self._lowered(binding)
-            self._specialized[binding.key] = Addressing(self.name, code, slots.addresses), slots
+            made = Addressing(self.name, code, slots.addresses)
+            made.most_registers = next(iter(self._kernel.limits.get("maxnreg", ())), None)
+            self._specialized[binding.key] = made, slots
         program, slots = self._specialized[binding.key]
         self._code = program.code
         names = [parameter.name for parameter in program.code.parameters]
