@@ -30,6 +30,8 @@ WITH_A_JUMP = ("sqrt", "sin", "cos", "tan", "pow", "fmod", "remainder", "hypot",
 RESULTS, USE, TEST = "results of a block", "used at an end", "test "
 """Names of what a block computes, of its use at the end, and, with a number, of the test of a short
 branch; no variable or register array has these."""
+ASSEMBLED = 40
+"""The statements of a loop of PTX that the assembler unrolls."""
 
 
 def known_values(
@@ -70,7 +72,7 @@ class Straight:
         arithmetic: str,
     ) -> None:
         self.known, self.unrolls = known, arithmetic != "ptx"
-        self.moved = arithmetic == "numba"
+        self.is_numba = arithmetic == "numba"
         self.most = [0] * sites
         self.body = tuple(self._block(body))
 
@@ -107,6 +109,8 @@ class Straight:
 
     def _loop(self, loop: ir.For | ir.While) -> list[ir.Stmt]:
         """A loop; if it is unrolled, its values are used after it."""
+        if isinstance(loop, ir.While) and not self.unrolls and _counts_unrolled(loop):
+            return self._assembled(loop)
         trips = self._unrolled(loop)
         body = self._all(loop.body) if trips > 1 else None
         if body is None:
@@ -119,6 +123,16 @@ class Straight:
         every = [part for one in body for part in (one, *_kept(one))]
         return [replace(loop, body=tuple(every)), *_used(set(), loop.place)]
 
+    def _assembled(self, loop: ir.While) -> list[ir.Stmt]:
+        """A loop of PTX that the assembler unrolls once more, if it is short and straight."""
+        straight = self._all(loop.prelude)
+        if straight is None or len(loop.prelude) > ASSEMBLED:
+            return [replace(loop, prelude=tuple(self._block(loop.prelude)))]
+        for access in accesses(loop.prelude):
+            self.most[access.site] = UNROLLED
+        every = [part for one in straight for part in (one, *_kept(one))]
+        return [replace(loop, prelude=tuple(every)), *_used(set(), loop.place)]
+
     def _unrolled(self, loop: ir.For | ir.While) -> int:
         """The trips of a loop that are unrolled together, if its body is straight code."""
         if not self.unrolls:
@@ -126,8 +140,12 @@ class Straight:
         if isinstance(loop, ir.While):
             return UNROLLED if _counts(loop) else 1
         start, stop, step = map(self.known, (loop.start, loop.stop, loop.step))
+        if self.is_numba:
+            requests = sum(1 for _ in accesses(loop.body))
+            is_known = start is not None and stop is not None and step is not None
+            return halved(MANY // max(1, requests)) if is_known else UNROLLED
         if step is None:
-            return UNROLLED if self.moved else 1
+            return 1
         return UNROLLED if stop is None and start is not None else MANY
 
     def _all(self, block: ir.Block) -> list[ir.Stmt] | None:
@@ -178,6 +196,15 @@ class Straight:
         test = ir.Var(f"{TEST}{branch.number}", branch.place)
         tested = ir.Assign(test.name, branch.test, branch.place)
         return [tested, *(_with(test, statement) for statement in inner)]
+
+
+def halved(most: int) -> int:
+    """The largest power of two up to a number, at least 1.
+
+    >>> halved(5), halved(0)
+    (4, 1)
+    """
+    return 1 << max(0, most.bit_length() - 1)
 
 
 def _with(test: ir.Expr, statement: ir.Stmt) -> ir.Stmt:
@@ -265,6 +292,35 @@ def _counts(loop: ir.While) -> bool:
             staying = (limit, *steps)
             return bool(steps) and set(names(staying)).isdisjoint(changed)
     return False
+
+
+def _counts_unrolled(loop: ir.While) -> bool:
+    """Return whether a loop of PTX has unrolled trips: its counter moves by several at a time."""
+    values = {one.target: one.value for one in loop.prelude if isinstance(one, ir.Assign)}
+    test = values.get(loop.test.name) if isinstance(loop.test, ir.Var) else None
+    if loop.body or not isinstance(test, ir.Compare):
+        return False
+    counter, end = _uncast(test.left), test.right
+    if not isinstance(counter, ir.Var) or values.keys() & set(names((end,))):
+        return False
+    step = _uncast(values.get(counter.name, end))
+    if not isinstance(step, ir.Binary) or step.op != "+" or not _is_var(step.left, counter.name):
+        return False
+    by = step.right.value if isinstance(step.right, ir.Const) else 0
+    return isinstance(by, int) and abs(by) >= UNROLLED
+
+
+def _is_var(value: ir.Expr, name: str) -> bool:
+    """Return whether a value is a variable, or one that is converted."""
+    value = _uncast(value)
+    return isinstance(value, ir.Var) and value.name == name
+
+
+def _uncast(value: ir.Expr) -> ir.Expr:
+    """A value without conversions."""
+    while isinstance(value, ir.Unary) and row_of(value).kind == "cast":
+        value = value.operand
+    return value
 
 
 def _steps(statement: ir.Stmt, counter: str) -> Iterator[ir.Expr]:

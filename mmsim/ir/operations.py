@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ MANY = 16
 """The same of a loop whose number of trips the compiler knows."""
 WHOLE = 32
 """The trips of a loop that is unrolled whole."""
-SIMPLE = ("sum", "bits", "shift", "extreme", "sign", "absolute", "not", "compare", "index")
+SIMPLE = ("sum", "sign", "absolute", "index")
 """The kinds of rows that are as fast as a sum."""
 FREE = ("same", "check", "count")
 EXACT = ("fabs", "copysign", "isnan", "isinf", "isfinite")
@@ -50,17 +50,34 @@ APPROXIMATE = ("sin", "cos", "exp2", "log2", "tanh")
 OF_ACCESS, OF_BARRIER, OF_EXCHANGE = "access", "barrier", "exchange"
 OF_CHOICE = "choice"
 """A jump, or a branch without one."""
-OF_BRANCH, OF_TRIP, OF_TURN = 3, 2, 5
+OF_LOGIC = "logic int32"
+"""A comparison, a choice of one of two values, or an operation on bits."""
+LOGIC = ("bits", "shift", "extreme", "not", "compare")
+"""The kinds of rows of such operations."""
+OF_BRANCH, OF_TRIP, OF_TURN = 3, 2, 2
 """Jumps of a branch whose lanes meet again, of a trip of a loop over a range, of one of another
 loop, in which lanes leave one by one."""
-OF_RANGE, OF_INDEX, OF_AXIS, OF_ADDRESS = 10, 5, 4, 2
-"""Operations on 32 bits in Numba's code, which has indices and ranges of 64 bits: of a trip of a
-loop over a range, of an index that may count from the end, of a further axis, of an address."""
+OF_PLACE = "place int32"
+"""A sum on the way to a place, which waits for no value that the program computes."""
+OF_LOOP, OF_RANGE, OF_INDEX, OF_AXIS, OF_ADDRESS = 30, 10, 5, 4, 2
+"""Operations on 32 bits in Numba's code, which has indices and ranges of 64 bits: before a loop
+over a range, of a trip of one, of an index that may count from the end, of a further axis, of an
+address."""
 OWN_FIELDS = {"index", "threadIdx.x", "threadIdx.y", "threadIdx.z", "lane", "warp"}
 OWN_FIELDS |= {"blockDim.x", "blockDim.y", "blockDim.z", "block_size"}
 """The fields of T by which a compiler knows that a thread's number in its block is at least 0."""
+OF_FLOOR = 2
+"""Sums that make a quotient of integers, in Numba's code, that of Python."""
 OF_BITS = 4
 """Sums as long as an operation that counts or reverses bits."""
+CLOSED = ("+", "-", "&", "|", "^", ">>", "//", "// or 0", "%", "% or 0")
+"""The operators whose results have 32 bits if their operands do, and are numbers of threads."""
+SHRINKING = ("&", "%", "% or 0")
+"""Those whose results have 32 bits if one operand has."""
+CUT = ("+", "-", "*", "&", "|", "^", "<<")
+"""The operators for which 32 bits of the operands give 32 bits of the result."""
+COMPARISONS = ("<", "<=", ">", ">=")
+"""Each one is the opposite of that at the other end."""
 PREDICATED = 4
 """The accesses in a branch for which a compiler makes each conditional instead of a jump."""
 
@@ -90,10 +107,17 @@ class Counting:
     def __post_init__(self) -> None:
         self.fuses, self.is_ptx = self.arithmetic != "python", self.arithmetic == "ptx"
         self.fixed = Fixed(self.body, self.constant, self._is_flat)
+        self._is_cut = False  # whether only 32 bits of an integer are used
+        self._last, self._read = _last(self.body), _read(self.body)
+        self._chooses = False  # whether a branch around is one without a jump
         self._is_decided = False  # whether a branch around is one that the compiler takes
         self._known: dict[Key, frozenset[str]] = {}
         self._positive: set[str] = set()
         """The variables that are positive, because a branch tested it."""
+        self._narrow_names: set[str] = set()
+        """The variables of whose values a compiler knows that they have 32 bits."""
+        self._defined: dict[str, ir.Expr] = {}
+        """What a variable is, in variables that haven't changed since."""
         self._flat: set[str] = set()
         """The variables of the loops around that are unrolled whole."""
         self._counted: list[tuple[str, set[str], int]] = []
@@ -105,11 +129,26 @@ class Counting:
             self.entry[statement.number] = self._statement(statement)
             for name in targets(statement):
                 self._set(name)
+            if isinstance(statement, ir.Assign) and not self.is_ptx:
+                self._define(statement.target, statement.value)
+
+    def _define(self, name: str, value: ir.Expr) -> None:
+        """Remember what a variable is."""
+        if self._is_small(value):
+            self._narrow_names.add(name)
+        if name not in names((value,)):
+            self._defined[name] = value
 
     def _set(self, *changed: str) -> None:
         """Forget the expressions of variables that have changed."""
         gone = set(changed)
         self._known = {key: used for key, used in self._known.items() if not used & gone}
+        self._narrow_names -= gone
+        self._defined = {
+            name: value
+            for name, value in self._defined.items()
+            if name not in gone and not set(names((value,))) & gone
+        }
 
     def _statement(self, statement: ir.Stmt) -> Operations:
         match statement:
@@ -117,6 +156,8 @@ class Counting:
                 found, used = self._values((value,)), set(names((value,)))
                 if isinstance(statement, ir.Assign) and self._is_at_least_0(value, used):
                     self._positive = self._positive | {statement.target}
+                if self._chooses and not self.is_ptx and isinstance(value, ir.Var | ir.Const):
+                    found[OF_LOGIC] += 2 if self._width(value).endswith("64") else 1
                 return self._instruction(value, found) if self.is_ptx else found
             case ir.Load() | ir.Store() | ir.Atomic() | ir.VectorLoad() | ir.VectorStore():
                 rest = expressions(statement)[len(statement.index) :]
@@ -125,13 +166,15 @@ class Counting:
                 is_decided, self._is_decided = self._is_decided, self.fixed.knows(test)
                 own = self._values((test,))
                 if not self._is_decided:
-                    own[OF_CHOICE] += _jumps(statement)
+                    own[OF_CHOICE] += 1 if statement.number in self._last else _jumps(statement)
+                chooses, self._chooses = self._chooses, _jumps(statement) == 1
                 known, positive = dict(self._known), self._positive
                 self._positive = positive | _positive(test)
                 self._block(then)
-                self._positive = positive
+                self._positive = positive | _positive_unless(test)
                 self._known = dict(known)
                 self._block(orelse)
+                self._positive, self._chooses = positive, chooses
                 self._known, self._is_decided = known, is_decided
                 self._set(*changes((statement,)))
                 return own
@@ -150,9 +193,12 @@ class Counting:
                     return own
                 trip = Operations({f"sum {self._whole(start)}": 1, OF_CHOICE: OF_TRIP})
                 trip[f"sum {self._whole(stop)}"] += 1
+                is_used = target in self._read
+                if self.arithmetic == "numba" and trips is None:
+                    own[OF_PLACE] += OF_LOOP
                 self.trip[statement.number] = (
-                    Operations({"sum int32": OF_RANGE})
-                    if self.arithmetic == "numba"
+                    Operations({OF_PLACE: OF_RANGE})
+                    if self.arithmetic == "numba" and is_used
                     else Operations({name: number / unrolled for name, number in trip.items()})
                 )
                 return own
@@ -205,6 +251,8 @@ class Counting:
                 for axis, index in enumerate(access.index):
                     if not names((index,)) & changing:
                         before += self._axis(access, axis)
+                if not names(tuple(map(self._place, access.index))) & changing:
+                    before += self._wide_address(access)
             elif not names(access.index[:-1]) & changing:
                 before += self._row(access)
         outer = dict(self._known)
@@ -246,12 +294,22 @@ class Counting:
         key = key_of(value)
         if key in self._known:
             return Operations()
+        is_cut, self._is_cut = self._is_cut, self._cuts(value)
         if (narrow := _narrowed(value, self.of)) is not None:
             found = self._values(narrow) + self._operation(expressions(value)[0], SINGLE)
         else:
             found = self._values(expressions(value)) + self._own(value)
+        self._is_cut = is_cut
         self._known[key] = frozenset(names((value,)))
         return found
+
+    def _cuts(self, value: ir.Expr) -> bool:
+        """Return whether only 32 bits of an integer's operands count."""
+        if isinstance(value, ir.Unary) and row_of(value).kind == "cast":
+            type_ = self.of(value)
+            is_short = is_whole(type_) and is_int(type_) and type_.itemsize <= 4
+            return is_short or (self._is_cut and is_whole(type_))
+        return self._is_cut and isinstance(value, ir.Binary) and value.op in CUT
 
     def _instruction(self, value: ir.Expr, found: Operations) -> Operations:
         """The operation of an instruction of PTX, which may take several to say what it does."""
@@ -265,10 +323,8 @@ class Counting:
 
     def _own(self, value: ir.Expr) -> Operations:
         match value:
-            case ir.Logic(_, left, _):
-                return Operations((f"sum {self._width(left)}",))
-            case ir.Choose(_, then, _):
-                return Operations((f"sum {self._width(then)}",))
+            case ir.Logic() | ir.Choose():
+                return Operations((OF_LOGIC,))
             case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
                 return self._operation(value)
             case ir.RegisterRead():
@@ -301,17 +357,22 @@ class Counting:
             return Operations((f"product {width if is_wide else 'int32'}",))
         if kind == "sum" and width.startswith("float") and any(map(is_product, operands)):
             return Operations() if self.fuses else Operations((f"sum {width}",))
-        if kind == "sum" and width == "int64" and any(map(self._is_added, operands)):
+        if kind == "sum" and width.startswith("int") and any(map(self._is_added, operands)):
             return Operations()
         if kind == "division" and is_whole(self.of(operands[1])):
-            return self._division(kind, operands[1], max(map(self._narrow, operands), key=_bits))
+            found = self._division(kind, operands[1], max(map(self._narrow, operands), key=_bits))
+            if self.arithmetic == "numba" and not self._counts_up(operands[0]):
+                found[f"sum {width}"] += OF_FLOOR
+            return found
         if value.op in SAME_BITS:
             return Operations()
         if value.op in ON_BITS:
             return Operations({"sum int32": OF_BITS})
         if value.op == "fma":
             return Operations((f"product {width}",))
-        if kind in SIMPLE or value.op in EXACT:
+        if kind in LOGIC and width != "int64":
+            return Operations((OF_LOGIC,))
+        if kind in LOGIC or kind in SIMPLE or value.op in EXACT:
             return Operations((f"sum {width}",))
         if self.is_ptx and value.op in APPROXIMATE and width == "float32":
             return Operations(("exp2 float32",))
@@ -357,18 +418,58 @@ class Counting:
 
     def _wide_address(self, access: ir.Access) -> Operations:
         """The operations of a place with indices of 64 bits."""
-        found = self._values(access.index)
         every = [self._axis(access, axis) for axis in range(len(access.index))]
-        key = "address", access.array, key_of(access.index)
+        rest = tuple(map(self._place, access.index))
+        found = self._values(rest)
+        key = "address", access.array, key_of(rest)
+        is_shared = access.array in self.shared  # its places have 32 bits
         if key not in self._known:
-            self._known[key] = frozenset(names(access.index))
-            if access.array in self.shared:  # its places have 32 bits
-                found["sum int32"] += len(every)
-            elif not all(map(self._is_fixed, access.index)):
-                found["sum int32"] += OF_ADDRESS + OF_AXIS * (len(every) - 1)
-        for one in every:
-            found += one
-        return found
+            self._known[key] = frozenset(names(rest))
+            if is_shared:
+                found[OF_PLACE] += len(every)
+            elif not all(map(self._is_fixed, rest)):
+                found[OF_PLACE] += OF_ADDRESS + OF_AXIS * (len(every) - 1)
+        row = "row", access.array, key_of(access.index[:-1])
+        if not is_shared and row not in self._known:  # a place with another constant
+            first = "row", access.array, key_of(rest[:-1])
+            if first in self._known:
+                found[OF_PLACE] += OF_ADDRESS
+            for new in (row, first):
+                self._known[new] = frozenset(names(access.index[:-1]))
+        return sum(every, found)
+
+    def _place(self, index: ir.Expr) -> ir.Expr:
+        """What a compiler computes of an index: a part that it knows is in the access.
+
+        It isn't if the index may count from the end.
+        """
+        index = self._meant(_counted_from(index))
+        if not self._is_at_least_0(index, set(names((index,)))):
+            return index
+        return self._without_known(index)
+
+    def _without_known(self, index: ir.Expr) -> ir.Expr:
+        """An index without what is added to it and known in each copy of a loop's body."""
+        if self._is_fixed(index):
+            return ir.Const(0)
+        if isinstance(index, ir.Binary) and index.op in ("+", "-"):
+            if self._is_fixed(index.right):
+                return self._without_known(index.left)
+            if index.op == "+" and self._is_fixed(index.left):
+                return self._without_known(index.right)
+        return index
+
+    def _meant(self, value: ir.Expr) -> ir.Expr:
+        """A sum with a variable instead of a variable that is one."""
+        while isinstance(value, ir.Var) and value.name in self._defined:
+            meant = self._defined[value.name]
+            is_sum = isinstance(meant, ir.Var) or (
+                isinstance(meant, ir.Binary) and meant.op in ("+", "-")
+            )
+            if not is_sum or not names((meant,)):
+                break
+            value = meant
+        return value
 
     def _is_fixed(self, index: ir.Expr) -> bool:
         """Return whether an index is a number, if loops are unrolled whole."""
@@ -377,14 +478,37 @@ class Counting:
 
     def _axis(self, access: ir.Access, axis: int) -> Operations:
         """The operations of an index, which may count from the end, once."""
-        index = access.index[axis]
+        index = self._meant(_counted_from(access.index[axis]))
         key = "axis", access.array, axis, key_of(index)
         if key in self._known or not set(names((index,))) - self._flat:
             return Operations()
         self._known[key] = frozenset(names((index,)))
-        known = self.constant(_counted_from(index)) is not None
+        known = self.constant(index) is not None
         known = known or self._is_at_least_0(index, set(names((index,))))
-        return Operations() if known else Operations({"sum int32": OF_INDEX})
+        return Operations() if known else Operations({OF_PLACE: OF_INDEX})
+
+    def _is_small(self, value: ir.Expr) -> bool:
+        """Return whether a compiler knows that an integer has 32 bits, whatever its type."""
+        type_ = self.of(value)
+        if not is_whole(type_):
+            return False
+        if type_ == BOOL or not is_int(type_) or type_.itemsize <= 4:
+            return True
+        if isinstance(value, ir.Const):
+            return isinstance(value.value, int) and is_within((value.value,) * 2, NARROW)
+        if isinstance(value, ir.ThreadField):
+            return value.field in OWN_FIELDS
+        if isinstance(value, ir.Var):
+            return value.name in self._narrow_names | self.fixed.names | self._flat
+        if isinstance(value, ir.Unary):
+            return row_of(value).kind == "cast" and self._is_small(value.operand)
+        if not isinstance(value, ir.Binary) or value.op not in (*CLOSED, "*"):
+            return False
+        both = self._is_small(value.left), self._is_small(value.right)
+        if value.op == "*":
+            range_ = self.range_of(value)
+            return all(both) and range_ is not None and is_within(range_, NARROW)
+        return any(both) if value.op in SHRINKING else all(both)
 
     def _is_at_least_0(self, value: ir.Expr, used: set[str]) -> bool:
         """Return whether a compiler knows that an index is at least 0.
@@ -447,7 +571,10 @@ class Counting:
     def _whole(self, value: ir.Expr) -> str:
         """The width of an integer, by its type."""
         type_ = self.of(value)
-        return "int64" if is_int(type_) and type_.itemsize > 4 else "int32"
+        is_wide = is_int(type_) and type_.itemsize > 4
+        if is_wide and self.arithmetic == "numba":
+            is_wide = not (self._is_cut or self._is_small(value))
+        return "int64" if is_wide else "int32"
 
     def _is_narrow(self, value: ir.Expr) -> bool:
         """Return whether 32 bits hold an integer."""
@@ -509,6 +636,41 @@ def _positive(test: ir.Expr) -> set[str]:
     more, less = (test.left, test.right) if test.op in (">", ">=") else (test.right, test.left)
     low = isinstance(less, ir.Const) and isinstance(less.value, int) and less.value >= 0
     return set(names((more,))) if low and test.op not in ("==", "!=") else set()
+
+
+def _positive_unless(test: ir.Expr) -> set[str]:
+    """The variables that are at least 0 where a test doesn't hold."""
+    if isinstance(test, ir.Logic) and test.op == "or":
+        return _positive_unless(test.left) | _positive_unless(test.right)
+    if isinstance(test, ir.Compare) and test.op in COMPARISONS:
+        return _positive(replace(test, op=COMPARISONS[-1 - COMPARISONS.index(test.op)]))
+    return set()
+
+
+def _read(block: ir.Block) -> set[str]:
+    """The variables whose values are used, for more than a variable that isn't."""
+    found: set[str] = set()
+    of_variables: dict[str, set[str]] = {}
+    for one in statements(block):
+        used = set(names(expressions(one)))
+        if isinstance(one, ir.Assign):
+            of_variables[one.target] = of_variables.get(one.target, set()) | used
+        else:
+            found |= used
+    new = found
+    while new:
+        new = set().union(*(of_variables.pop(name, set()) for name in new)) - found
+        found |= new
+    return found
+
+
+def _last(block: ir.Block) -> set[int]:
+    """The branches behind which a program has nothing: their lanes don't meet again."""
+    rest = [one for one in block if not isinstance(one, ir.Return)]
+    if not rest or not isinstance(rest[-1], ir.If):
+        return set()
+    last = rest[-1]
+    return {last.number} | _last(last.then) | _last(last.orelse)
 
 
 def _jumps(statement: ir.If) -> int:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.ir.operations import OF_ACCESS, OF_BARRIER, OF_CHOICE, OF_EXCHANGE
+from mmsim.ir.operations import OF_ACCESS, OF_BARRIER, OF_CHOICE, OF_EXCHANGE, OF_LOGIC, OF_PLACE
 from mmsim.model.card import SCHEDULERS, Card
+from mmsim.model.schedulers import Schedulers
 from mmsim.model.threads import Grid
 
 Warps = npt.NDArray[np.float64]
@@ -18,11 +17,20 @@ Warps = npt.NDArray[np.float64]
 
 DEPENDENT = 4
 """Clock cycles from an operation of a warp to the next one that needs its result."""
+APART = 2
+"""Clock cycles from an operation of a warp to the next one that doesn't need its result."""
+JUMP = 6
+"""The clock cycles from a choice."""
 OVERLAP = 3
 """The exponent of the times that are added: 1 if nothing overlaps, large if all does."""
-SINGLE = ("sum ", "product ", "convert ")
+SINGLE = ("sum ", "product ", "convert ", "logic ")
 """The operations of one instruction."""
-JUMPS = (OF_ACCESS, OF_BARRIER, OF_CHOICE, OF_EXCHANGE)
+OF_SUM = "sum int32"
+OWN = (OF_BARRIER, OF_EXCHANGE, "product int32", "convert ", "sum float64", "product float64")
+"""The operations that have units of their own."""
+HALF = {OF_LOGIC: 1.0, OF_CHOICE: 1.0, OF_PLACE: 0.5}
+"""The operations of a unit that begins one in two cycles, as shares: half of those of a place."""
+READY = (OF_ACCESS, OF_BARRIER, OF_EXCHANGE, OF_PLACE)
 """The operations that don't wait for the results of others."""
 
 
@@ -34,6 +42,7 @@ def costs(card: Card, kinds: Sequence[str]) -> npt.NDArray[np.int64]:
     known = dict(card.operations)
 
     def cost(kind: str) -> int:
+        kind = OF_SUM if kind in (OF_PLACE, OF_LOGIC) else kind
         name, _, type_ = kind.rpartition(" ")
         narrow = f"{name} {'float32' if type_.startswith('float') else 'int32'}"
         return known.get(kind, known.get(narrow, known.get(f"pow {type_}", card.cycle_time)))
@@ -42,24 +51,29 @@ def costs(card: Card, kinds: Sequence[str]) -> npt.NDArray[np.int64]:
 
 
 def issue(card: Card, kinds: Sequence[str], warps: Warps, grid: Grid, held: int | None) -> int:
-    """Time units of the busiest DMM for the operations of its warps.
+    """Time units of the busiest scheduler for the operations of its warps.
 
-    Blocks go in order to the DMM with the least to do, which holds at most `held` at a time. A warp
-    can't issue faster than its operations depend on each other. If the card has no times of
-    operations, each scheduler issues one in each cycle.
+    A DMM holds at most `held` blocks at a time (None: all). Their warps have its schedulers in
+    turn. An operation with a unit of its own is issued like a sum, while its unit takes longer for
+    it. A warp can't issue faster than its operations depend on each other. If the card has no times
+    of operations, each scheduler issues one in each cycle.
     """
     if not len(kinds):
         return 0
-    dmms, firsts = grid.dmms, np.arange(0, warps.shape[1], grid.warps_per_block)
-    if not card.operations:
-        blocks = np.add.reduceat(warps.sum(axis=0), firsts)
-        return round(_busiest(blocks, dmms) * card.cycle_time / SCHEDULERS)
-    of_kinds = costs(card, kinds)
     at_once = grid.blocks if held is None else held
-    serial = np.maximum.reduceat(_alone(card, kinds) @ warps, firsts)
-    issued = np.add.reduceat(of_kinds @ warps, firsts)
-    longest = float(serial.max())
-    return round(max(_busiest(issued, dmms), _busiest(serial / at_once, dmms), longest))
+    if not card.operations:
+        all_ = warps.sum(axis=0) * card.cycle_time
+        return round(Schedulers(grid, at_once, all_).busiest(all_))
+    of_kinds, of_sum = costs(card, kinds), costs(card, (OF_SUM,))[0]
+    schedulers = Schedulers(grid, at_once, of_kinds @ warps)
+    logic = warps.T @ [HALF.get(kind, 0.0) for kind in kinds]
+    times = [2 * card.cycle_time * schedulers.busiest(logic)]
+    for place, kind in enumerate(kinds):
+        if kind.startswith(OWN):
+            times.append(SCHEDULERS * schedulers.busiest(of_kinds[place] * warps[place]))
+            of_kinds[place] = min(of_kinds[place], of_sum)
+    issued = SCHEDULERS * of_kinds @ warps
+    return round(max(*times, schedulers.longest(_alone(card, kinds) @ warps, issued)))
 
 
 def together(times: Mapping[str, float], waits: bool) -> float:
@@ -91,22 +105,12 @@ def _alone(card: Card, kinds: Sequence[str]) -> npt.NDArray[np.int64]:
     """
     found = SCHEDULERS * costs(card, kinds)
     for place, kind in enumerate(kinds):
-        if kind.startswith(SINGLE):
+        if kind == OF_CHOICE:
+            found[place] = JUMP * card.cycle_time
+        elif kind.startswith(SINGLE):
             found[place] = max(found[place], DEPENDENT * card.cycle_time)
-        elif kind not in JUMPS:
+        elif kind in READY:
+            found[place] = max(found[place], APART * card.cycle_time)
+        else:
             found[place] *= DEPENDENT
     return found
-
-
-def _busiest(blocks: Sequence[float] | npt.NDArray[Any], dmms: int) -> float:
-    """The most that a DMM has to do, if each block goes to the one with the least.
-
-    >>> _busiest([3.0, 3.0, 3.0], 2), _busiest([3.0, 5.0, 1.0], 2)
-    (6.0, 5.0)
-    """
-    loads = [0.0] * dmms
-    if min(blocks) == max(blocks):  # one DMM has to do as many as any other
-        blocks, loads = blocks[::dmms], [0.0]
-    for block in blocks:
-        heapq.heapreplace(loads, loads[0] + float(block))
-    return max(loads)

@@ -148,6 +148,63 @@ def test_numbas_compiler_knows_neither_numbers_nor_sizes():
     assert of(all_of, A, A.copy(), 8, grid=1, block=4) == ([[], [0], [0, 1]], [4, 0, 0])
 
 
+def test_a_loop_of_numbas_with_known_trips_is_unrolled_to_sixteen_accesses():
+    @cuda.jit
+    def one(a, b):
+        s = 0.0
+        for k in range(64):
+            s += a[k]
+        b[0] = s
+
+    @cuda.jit
+    def three(a, b):
+        s = 0.0
+        for k in range(40):
+            s += a[k] + a[k + 1] + a[k + 2]
+        b[0] = s
+
+    assert of(one, A, A.copy(), grid=1, block=4)[1] == [16, 0]
+    assert of(three, A, A.copy(), grid=1, block=4)[1] == [4, 4, 4, 0]
+
+
+LOOP = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry sums(.param .u64 a)
+{{
+    .reg .u64 %rd<3>;
+    .reg .u32 %r<3>;
+    .reg .f32 %f<3>;
+    .reg .pred %p<2>;
+    ld.param.u64 %rd1, [a];
+    mov.u32 %r1, 8;
+    mov.f32 %f1, 0f00000000;
+$again:
+    ld.global.f32 %f2, [%rd1];
+    add.f32 %f1, %f1, %f2;
+    add.s64 %rd1, %rd1, 4;
+    {more}
+    add.s32 %r1, %r1, {step};
+    setp.ne.s32 %p1, %r1, 0;
+    @%p1 bra $again;
+    st.global.f32 [%rd1], %f1;
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("step", "more", "most"),
+    [("-4", 0, 4), ("-1", 0, 0), ("-4", 30, 4), ("-4", 36, 0), ("%r2", 0, 0)],
+)
+def test_the_assembler_unrolls_short_loops_of_ptx_that_have_unrolled_trips(step, more, most):
+    text = LOOP.format(step=step, more="\n".join(["add.f32 %f1, %f1, %f2;"] * more))
+    text = text.replace("$again:", "mov.u32 %r2, -4;\n$again:")
+    kernel = mm.RawKernel(text, "sums")
+    assert of(kernel, np.zeros(9, np.float32), grid=1, block=4)[1] == [most, 0]
+
+
 def test_without_it_nothing_is_waited_for_but_where_it_is_used():
     plain = mm.Cached(1, 4, 10, under_way=32)
     assert of_text(SUM.format("range(n)"), machine=plain) == ([[], [0]], [0, 0])

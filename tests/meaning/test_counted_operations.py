@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from numba import float64, uint32
 
 import mmsim as mm
 from mmsim import cuda
@@ -83,9 +84,9 @@ def test_a_loop_of_a_known_number_of_trips_tests_once_in_16_or_never(trips, of_a
 
 @both_engines
 def test_a_while_counts_the_trips_of_the_slowest_lane(engine):
-    """Of lanes 0 to 3: 3 trips, each five jumps, a comparison and a sum."""
+    """Of lanes 0 to 3: 3 trips, each two jumps, a comparison and a sum."""
     text = "x = T.lane\nwhile x > 0:\n    x = x - 1"
-    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(choice=15, sum_int64=3 + 3)
+    assert operations(text, WHOLE, WHOLE, engine=engine) == in_each(choice=6, sum_int64=3 + 3)
 
 
 @both_engines
@@ -113,8 +114,11 @@ def test_a_warp_issues_what_one_of_its_lanes_does(engine):
     ],
 )
 def test_a_branch_with_much_in_it_is_three_jumps(lines, jumps):
+    """But at the end of a program lanes don't meet again."""
     text = "\n".join(["if T.lane < 2:", *(f"    {line}" for line in lines)])
-    assert operations(text, WHOLE, WHOLE)["choice"] == [jumps, jumps]
+    last = operations(text, WHOLE, WHOLE)["choice"]
+    assert last == [1 + (jumps == 4)] * 2
+    assert operations(f"{text}\nb[T.id] = 2", WHOLE, WHOLE)["choice"] == [jumps, jumps]
 
 
 def test_a_product_with_a_power_of_two_is_a_shift():
@@ -201,7 +205,7 @@ def test_doubles_are_not_fused_in_programs_and_are_in_numbas_kernels():
     assert found == in_each(access=4, product_int32=2, product_float64=1, sum_float64=1)
     for kernel in (fused, subtracted):
         found = operations(kernel, DOUBLES, DOUBLES)
-        assert found == in_each(access=4, product_float64=1, sum_int32=2 * 2)
+        assert found == in_each(access=4, product_float64=1, place_int32=2 * 2)
 
 
 def test_rows_of_two_axes_are_found_once_in_a_loop():
@@ -222,7 +226,10 @@ def test_barriers_and_functions_have_their_names():
 
 
 def test_numbas_kernels_compute_their_index():
-    """An index of 64 bits may count from the end, but not a positive one; T's parts are given."""
+    """An index of 64 bits may count from the end, but not a positive one; T's parts are given.
+
+    A constant is in the access then.
+    """
 
     @cuda.jit
     def copy(a, b):
@@ -237,9 +244,9 @@ def test_numbas_kernels_compute_their_index():
             b[i - 1] = a[i]
 
     found = operations(copy, SINGLES, SINGLES)
-    assert found == in_each(access=2, choice=1, product_int32=1, sum_int64=1, sum_int32=14)
+    assert found == in_each(access=2, choice=1, product_int32=1, sum_int64=1, place_int32=14)
     found = operations(inner, SINGLES, SINGLES)
-    assert found == in_each(access=2, choice=1, product_int32=1, sum_int64=1 + 1, sum_int32=2 * 2)
+    assert found == in_each(access=2, choice=1, product_int32=1, sum_int64=1, place_int32=2 * 2)
 
 
 def test_numbas_loops_step_in_64_bits_and_one_that_is_unrolled_whole_has_no_indices():
@@ -259,7 +266,117 @@ def test_numbas_loops_step_in_64_bits_and_one_that_is_unrolled_whole_has_no_indi
 
     counts = {"access": 9, "sum float64": 8}
     assert operations(eight, DOUBLES, DOUBLES, 8) == in_each(**counts)
-    assert operations(sums, DOUBLES, DOUBLES, 8) == in_each(**counts, sum_int32=8 * (10 + 5 + 2))
+    found = operations(sums, DOUBLES, DOUBLES, 8)
+    assert found == in_each(**counts, place_int32=30 + 8 * (10 + 5 + 2))
+
+
+def test_a_loop_of_numbas_whose_counter_is_not_used_tests_once_in_four_trips():
+    @cuda.jit
+    def again(a, b, n):
+        for _ in range(n):
+            cuda.atomic.add(b, 0, 1.0)
+
+    found = operations(again, DOUBLES, DOUBLES, 8)
+    assert found == in_each(access=8, place_int32=30, sum_int32=2, sum_int64=2, choice=4)
+
+
+def test_numbas_kernels_find_neighbours_from_one_place():
+    """A guard says that x and y are positive; y - 1 and y + 1 are two sums from y each."""
+
+    @cuda.jit
+    def near(a, b):
+        x, y = cuda.threadIdx.x, cuda.blockIdx.x
+        if x < 1 or y < 1:
+            return
+        b[y, x] = a[y, x - 1] + a[y, x + 1]
+
+    @cuda.jit
+    def above(a, b):
+        x, y = cuda.threadIdx.x, cuda.blockIdx.x
+        if x < 1 or y < 1:
+            return
+        b[y, x] = a[y, x - 1] + a[y, x + 1] + a[y - 1, x] + a[y + 1, x]
+
+    rows = np.zeros((9, 9), np.float32)
+    found = operations(near, rows, rows)["place int32"]
+    assert found == [0, 2 * (2 + 4)]
+    assert operations(above, rows, rows)["place int32"] == [0, found[1] + 2 * 2]
+
+
+def test_a_shared_place_that_a_compiler_knows_in_each_copy_of_a_loop_is_found_once():
+    @cuda.jit
+    def sums(a, b):
+        s = cuda.shared.array((4, 16), float64)
+        x = cuda.threadIdx.x
+        t = 0.0
+        for k in range(16):
+            t += s[x, k]
+        b[x] = t
+
+    found = operations(sums, DOUBLES, DOUBLES)
+    assert found == in_each(access=17, sum_float64=16, place_int32=2 + 2)
+
+
+def test_integers_of_numbas_that_are_narrow_take_32_bits():
+    """A thread's number is, and what is cut to 32 bits afterwards."""
+
+    @cuda.jit
+    def narrow(a, b):
+        t = cuda.threadIdx.x
+        u = (t ^ 1) & 2
+        if u > t:
+            b[0] = 1
+
+    @cuda.jit
+    def wide(a, b):
+        t = cuda.grid(1)
+        u = (t ^ 1) & t
+        if u > t:
+            b[0] = 1
+
+    @cuda.jit
+    def cut(a, b):
+        b[0] = uint32(3 * a[0] + 1)
+
+    assert operations(narrow, WHOLE, WHOLE) == in_each(access=0, choice=1, logic_int32=3)
+    assert operations(wide, WHOLE, WHOLE) == in_each(
+        access=0, choice=1, sum_int64=3, product_int32=1
+    )
+    found = operations(cut, WHOLE.astype(np.uint32), WHOLE.astype(np.uint32))
+    assert found == in_each(access=2, product_int32=1)
+
+
+def test_a_branch_without_a_jump_chooses_each_value_that_it_sets():
+    """One of 64 bits takes two operations."""
+
+    @cuda.jit
+    def least(a, b):
+        i = cuda.grid(1)
+        x = a[0]
+        k = 0
+        if x < a[1]:
+            x = a[1]
+            k = i
+        b[0] = x
+        b[1] = k
+
+    found = operations(least, SINGLES, SINGLES)
+    assert found["logic int32"] == [1 + 1 + 2] * 2
+
+
+def test_a_quotient_of_numbas_is_that_of_python():
+    """It rounds down, which takes two sums more if the number may be negative."""
+
+    @cuda.jit
+    def halves(a, b):
+        b[0] = a[0] // 2
+
+    @cuda.jit
+    def halves_of_threads(a, b):
+        b[0] = cuda.threadIdx.x // 2
+
+    assert operations(halves, WHOLE, WHOLE)["sum int64"] == [1 + 2] * 2
+    assert operations(halves_of_threads, WHOLE, WHOLE) == in_each(access=1, sum_int32=1)
 
 
 @both_engines
