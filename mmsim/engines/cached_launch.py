@@ -50,11 +50,13 @@ def kinds_of(launch: Launch) -> list[int]:
     is_own = machine.cache is not None and machine.cache.own_sets > 0
     is_own = is_own and launch.code.arithmetic != "python"
 
+    atomics = {site.array for site in launch.meaning.sites if site.kind == "atomic"}
+
     def kind(site: Site) -> int:
         array = launch.arrays[site.array]
         if site.kind == "atomic" and array.dtype.kind == "f" and site.op != "exch":
             return cache.OF_FLOATS
-        if site.kind == "read" and is_own and not array.written and not site.strong:
+        if site.kind == "read" and is_own and site.array not in atomics and not site.strong:
             return cache.OWN_READ
         return cache.KIND[site.kind]
 

@@ -72,8 +72,8 @@ class Cached(HMM):
         fetches.
     own_capacity, own_ways, own_latency
         Places of each DMM's own cache (0: none), lines of a set, and the latency of a read that
-        finds all its sectors there. Reads of arrays that the kernel doesn't write look there first,
-        in kernels of numba.cuda and CUDA C++; programs of mmsim are compiled without this cache.
+        finds all its sectors there. Reads of arrays without atomics look there first, in kernels of
+        numba.cuda and CUDA C++; programs of mmsim are compiled without this cache.
     channels, banks, row
         Channels of the memory, banks of a channel, lines of a row.
     under_way

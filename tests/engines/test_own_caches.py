@@ -23,6 +23,17 @@ def twice(a, b, c):
     b[i] = y + c[i]
 
 
+@cuda.jit
+def moved(a, b, c):
+    i = cuda.grid(1)
+    x = a[i]
+    a[i] = x + 1
+    b[i] = a[i]
+    cuda.atomic.add(c, i, x)
+    x = c[i]
+    b[i] = c[i] + x
+
+
 @mm.program
 def again(T, a, b):
     x = a[T.id]
@@ -38,8 +49,8 @@ def run(program, *args, engine, machine=MACHINE):
 
 
 @both_engines
-def test_reads_of_arrays_that_a_kernel_does_not_write_look_there(engine):
-    """Of 4 sectors for each of 2 warps: a once, b written, c written and read past it.
+def test_reads_look_there(engine):
+    """Of 4 sectors for each of 2 warps: a once, b written, c written and then read.
 
     A row whose reads ask for no sector is left out.
     """
@@ -50,6 +61,18 @@ def test_reads_of_arrays_that_a_kernel_does_not_write_look_there(engine):
     longer, sectors = run(twice, a, b, c, engine=engine, machine=without)
     assert sectors == [8, 8, 8, 8, 8]
     assert longer - time == 90
+
+
+@both_engines
+def test_writes_pass_it_and_arrays_with_atomics_do_without(engine):
+    """Of the reads, the first of a and both of c ask for sectors."""
+    a, b, c = np.zeros(64, np.float32), np.zeros(64, np.float32), np.zeros(64, np.int32)
+    args = [one.copy() for one in (a, b, c)]
+    how = {"schedule": "asynchronous", "engine": engine, "trace": False}
+    rows = MACHINE.run(moved, *args, threads=64, block_size=32, **how).cache
+    first = min(row.line for row in rows)
+    reads = sorted((row.array, row.line - first) for row in rows if row.kind == "read")
+    assert reads == [("a", 0), ("c", 4), ("c", 5)]
 
 
 @both_engines

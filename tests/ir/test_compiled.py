@@ -205,6 +205,18 @@ def test_the_assembler_unrolls_short_loops_of_ptx_that_have_unrolled_trips(step,
     assert of(kernel, np.zeros(9, np.float32), grid=1, block=4)[1] == [most, 0]
 
 
+@pytest.mark.parametrize("extreme", [max, min, np.maximum, np.minimum, np.fmax, np.fmin])
+def test_the_larger_and_the_smaller_of_floats_end_no_block(extreme):
+    @cuda.jit
+    def kernel(a, b):
+        x = a[0]
+        for k in range(1, a.size):
+            x = extreme(x, a[k])
+        b[0] = x
+
+    assert of(kernel, A, A.copy(), grid=1, block=4) == ([[], [], [0, 1]], [0, 4, 0])
+
+
 def test_without_it_nothing_is_waited_for_but_where_it_is_used():
     plain = mm.Cached(1, 4, 10, under_way=32)
     assert of_text(SUM.format("range(n)"), machine=plain) == ([[], [0]], [0, 0])
