@@ -26,7 +26,6 @@ from mmsim.ir.walk import (
     names,
     parts,
     statements,
-    targets,
     with_expressions,
     with_inside,
     written_arrays,
@@ -58,6 +57,11 @@ class Inner:
     test: ir.Expr
     counter: str
     words: int
+
+    @property
+    def value(self) -> ir.Expr:
+        """The value of the copy's counter."""
+        return ir.Var(self.counter, self.loop.place)
 
 
 @dataclass(frozen=True)
@@ -131,10 +135,8 @@ class Hoisting:
         self.arrays[kept] = type_
         shape = tuple(ir.Const(each.words) for each in one.loops)
         self.kept.append(ir.LocalArray(kept, "registers", shape, type_.name, place))
-        there, here = (
-            tuple(ir.Var(name, place) for name in each)
-            for each in zip(*((each.counter, each.loop.target) for each in one.loops), strict=True)
-        )
+        there = tuple(each.value for each in one.loops)
+        here = tuple(ir.Var(each.loop.target, place) for each in one.loops)
         made = (*made, ir.RegisterWrite(kept, there, value, place, number=next(self.numbers)))
         for each in reversed(one.loops):
             self.variables[each.counter], number = INT, next(self.numbers)
@@ -165,9 +167,9 @@ class Hoisting:
 
     def inner(self, loop: ir.For, test: ir.Expr) -> Inner:
         """A loop inside the one that a load leaves."""
-        bounds = (self.constant(one) for one in (loop.start, loop.stop, loop.step))
-        start, stop, step = (one if type(one) is int else -1 for one in bounds)
-        is_kept = 0 <= start < stop <= WHOLE and step > 0 and not _jumps(loop.body)
+        bounds = (self.constant(one) for one in (loop.start, loop.stop))
+        start, stop = (one if type(one) is int else -1 for one in bounds)
+        is_kept = 0 <= start < stop <= WHOLE and not _jumps(loop.body)
         return Inner(loop, test, self.fresh(loop.target), stop if is_kept else 0)
 
     def fresh(self, base: str) -> str:
@@ -186,10 +188,9 @@ class Search:
     def __init__(self, hoisting: Hoisting, loop: ir.For) -> None:
         self.hoisting = hoisting
         self.found: list[Leaving] = []
-        inside_ = list(statements(loop.body))
-        if any(map(_synchronizes, inside_)):
+        if any(map(_synchronizes, statements(loop.body))):
             return
-        self.changed, self.written = _changed((loop,)), written_arrays(loop.body)
+        self.changed, self.written = changes((loop,)), written_arrays(loop.body)
         self.own = {one.name for one in hoisting.code.locals}
         self._block(loop.body, {}, ())
 
@@ -202,14 +203,14 @@ class Search:
                 self._load(statement, values, around)
             elif isinstance(statement, ir.For):
                 self._inner(statement, values, around)
-            elif isinstance(statement, ir.Assign) and statement.text is None:
+            elif isinstance(statement, ir.Assign):
                 value = self._known(statement.value, values)
             if _jumps((statement,)):
                 return
-            for name in _changed((statement,)):
+            for name in changes((statement,)):
                 values.pop(name, None)
-            if value is not None:
-                values.update(dict.fromkeys(targets(statement), value))
+            if isinstance(statement, ir.Assign) and value is not None:
+                values[statement.target] = value
 
     def _inner(self, loop: ir.For, values: Values, around: tuple[Inner, ...]) -> None:
         test = self.hoisting.has_trip(loop)
@@ -217,30 +218,26 @@ class Search:
         if test is None:
             return
         one = self.hoisting.inner(loop, test)
-        changed = _changed((loop,))
+        changed = changes((loop,))
         own = {name: value for name, value in values.items() if name not in changed}
-        self._block(
-            loop.body, {**own, loop.target: ir.Var(one.counter, loop.place)}, (*around, one)
-        )
+        own[loop.target] = one.value
+        self._block(loop.body, own, (*around, one))
 
     def _load(self, load: ir.Load, values: Values, around: tuple[Inner, ...]) -> None:
         """Note a load if it may leave."""
         others = {load.array} if load.array in self.own else self.written - self.own
         index = tuple(self._known(one, values) for one in load.index)
-        if load.target is None or load.strong or others & self.written or None in index:
+        if load.target is None or others & self.written:
             return
         known = tuple(one for one in index if one is not None)
-        used = names(known)
+        counters = {one.counter for one in around}
+        used = names(known) & counters
         loops = tuple(one for one in around if one.counter in used)
         tests = tuple(one.test for one in around if one not in loops)
-        counters = {one.counter for one in around}
-        holding = {
-            one.name
-            for one in map(values.get, (o.loop.target for o in loops))
-            if isinstance(one, ir.Var)
-        }
+        is_held = all(values.get(one.loop.target) == one.value for one in loops)
         words = math.prod(one.words for one in loops)
-        if 0 < words <= WHOLE and holding >= used & counters and not names(tests) & counters:
+        is_known = len(known) == len(index) and not names(tests) & counters
+        if is_known and is_held and 0 < words <= WHOLE:
             self.found.append(Leaving(load, known, loops, tests))
 
     def _known(self, value: ir.Expr, values: Values) -> ir.Expr | None:
@@ -256,13 +253,6 @@ def _with_values(value: ir.Expr, values: Values) -> ir.Expr:
     if isinstance(value, ir.Var):
         return values.get(value.name, value)
     return with_expressions(value, lambda one: _with_values(one, values))
-
-
-def _changed(block: ir.Block) -> set[str]:
-    """The variables and register arrays that a block sets or forgets."""
-    every = statements(block)
-    gone = (name for one in every if isinstance(one, ir.Forget) for name in one.registers)
-    return changes(block).union(gone)
 
 
 def _synchronizes(statement: ir.Stmt) -> bool:
@@ -308,5 +298,5 @@ def _without(block: ir.Block, gone: set[str]) -> ir.Block:
     return tuple(
         with_inside(one, lambda inner: _without(inner, gone))
         for one in block
-        if not (isinstance(one, ir.Assign) and one.text is None and one.target in gone)
+        if not (isinstance(one, ir.Assign) and one.target in gone)
     )
