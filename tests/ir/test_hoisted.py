@@ -169,6 +169,10 @@ def test_what_a_loop_writes_is_loaded_again(statement, of_a, of_s):
         ("if n < j:\n    break\ny += a[i]", 5),
         ("if n < j:\n    continue\ny += a[i]", 5),
         ("if n < j:\n    return\ny += a[i]", 5),
+        *(
+            (f"if n < j:\n    if m > j:\n        {jump}\n    y += 1\ny += a[i]", 5)
+            for jump in ("break", "continue", "return")
+        ),
         ("y += a[i]\nif j > 2:\n    break", 1),
         ("y += a[i]\nif j > 2:\n    return", 1),
         ("for k in range(n):\n    if k > 2:\n        break\ny += a[i]", 1),
