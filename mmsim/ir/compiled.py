@@ -17,7 +17,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import is_whole
 from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operations import MANY, PREDICATED, UNROLLED, WHOLE
+from mmsim.ir.operations import MANY, PREDICATED, UNROLLED, WHOLE, copies, trips_of
 from mmsim.ir.operators import row_of
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.typed import constants
@@ -171,16 +171,12 @@ class Straight:
                 return [statement]
             case ir.If():
                 return self._conditional(statement)
-            case ir.For(start=start, stop=stop, step=step):
-                known = [self.known(one) for one in (start, stop, step)]
-                if not self.unrolls or not all(type(one) is int for one in known) or not known[2]:
+            case ir.For(body=body):
+                if not self.unrolls or copies(statement, self.known) > WHOLE:
                     return None
-                trips = len(range(*known))  # type: ignore[arg-type]
-                body = self._all(statement.body)
+                straight, trips = self._all(body), trips_of(statement, self.known) or 0
                 # A second copy shows what a trip needs of the one before.
-                return (
-                    None if body is None or trips > WHOLE else [*body, *body][: trips * len(body)]
-                )
+                return straight and [*straight, *straight][: trips * len(straight)]
             case ir.While() | ir.Scope() | ir.Barrier():
                 return None
             case ir.Break() | ir.Continue() | ir.Return() | ir.Leave():

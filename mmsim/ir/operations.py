@@ -9,6 +9,7 @@ width of their type. Products and divisions take 32 bits if their range is known
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
@@ -180,7 +181,7 @@ class Counting:
                 return own
             case ir.For(target, start, stop, step, body):
                 bounds = start, stop, step
-                trips = self._number_of_trips(*bounds)
+                trips = trips_of(statement, self.constant)
                 unrolled = UNROLLED if trips is None else MANY
                 own = self._values(bounds)
                 is_whole_loop = self._is_flat(statement)
@@ -222,15 +223,7 @@ class Counting:
 
     def _is_flat(self, loop: ir.For) -> bool:
         """Return whether a loop over a range is unrolled whole."""
-        trips = self._number_of_trips(loop.start, loop.stop, loop.step)
-        return trips is not None and trips <= WHOLE
-
-    def _number_of_trips(self, *bounds: ir.Expr) -> int | None:
-        """The trips of a loop over a range, if the compiler knows them."""
-        known = [self.constant(one) for one in bounds]
-        if not all(type(one) is int for one in known) or not known[2]:
-            return None
-        return len(range(*known))  # type: ignore[arg-type]
+        return copies(loop, self.constant) <= WHOLE
 
     def _loop(
         self,
@@ -590,6 +583,22 @@ class Counting:
         if width == "int64" and found is not None and is_within(found, NARROW):
             return "int32"
         return width
+
+
+def trips_of(loop: ir.For, constant: Callable[[ir.Expr], ir.Scalar | None]) -> int | None:
+    """The trips of a loop over a range, if the compiler knows them."""
+    start, stop, step = map(constant, (loop.start, loop.stop, loop.step))
+    if type(start) is not int or type(stop) is not int or type(step) is not int or not step:
+        return None
+    return len(range(start, stop, step))
+
+
+def copies(loop: ir.For, constant: Callable[[ir.Expr], ir.Scalar | None]) -> float:
+    """The copies of a loop's body that a compiler makes if it unrolls it and the loops inside."""
+    trips = trips_of(loop, constant)
+    inner = (one for block in inside(loop) for one in statements(block) if isinstance(one, ir.For))
+    most = max((copies(one, constant) for one in inner), default=1)
+    return math.inf if trips is None else trips * most
 
 
 def changes(block: Iterable[ir.Stmt]) -> set[str]:

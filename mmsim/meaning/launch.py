@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from mmsim.ir import nodes as ir
 from mmsim.ir import shapes
 from mmsim.ir.atomics import order_matters
 from mmsim.ir.dtypes import Integers, type_of_number
+from mmsim.ir.hoisted import hoisted
 from mmsim.ir.liveness import Registers, registers
 from mmsim.ir.lower import Lowered, lower
 from mmsim.ir.numba_types import typed
@@ -448,6 +449,9 @@ class _Binding:
             ("numbered", *grid.sides, *types),
             lambda: lowered.with_body(shapes.numbered(lowered.code.body, *grid.sides)),
         )
+        if machine.unrolls and code.arithmetic == "numba":
+            key = "hoisted", *grid.sides, *types
+            numbered = of_program.once(key, partial(hoisted, numbered))
         extents = {one.name: one.data.shape for one in parameters}
         self.grid = grid
         self.meaning = Meaning(numbered, numbers, extents, grid.uniform, max_accesses, grid.width)

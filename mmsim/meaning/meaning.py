@@ -132,7 +132,8 @@ class Meaning(Evaluator):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.sites = [self._site(access) for access in accesses(self.code.body)]
+        found = map(self._site, accesses(self.code.body))
+        self.sites = sorted(found, key=lambda site: site.number)
         self._registers = [local.name for local in self.code.locals if local.kind == "registers"]
         self._after: Behind | None = None  # the way of lanes that go on before others
         self._making = Lock()  # launches of several threads may share it

@@ -142,12 +142,18 @@ class Waits:
                 few = sum(len(list(accesses(one, self.arrays))) for one in yes + no) <= 4
                 return few and not jumps(test) and all(map(self.is_straight, yes + no))
             case ast.For(_, _, inner):
-                trips = self.trips(node)
-                short = trips is not None and len(trips) <= 32
-                return short and all(map(self.is_straight, inner))
+                return self.copies(node) <= 32 and all(map(self.is_straight, inner))
             case ast.While() | ast.Return():
                 return False
         return not jumps(node) and not (isinstance(node, ast.Expr) and is_barrier(node.value))
+
+    def copies(self, loop):
+        """The trips of a loop, times the most of those of a loop inside; many if not known."""
+        trips = self.trips(loop)
+        inner = [
+            self.copies(one) for one in ast.walk(loop) if isinstance(one, ast.For) and one != loop
+        ]
+        return 1000 if trips is None else len(trips) * max(inner, default=1)
 
     def trips(self, loop):
         """The trips of a loop over a range if the compiler knows them."""
