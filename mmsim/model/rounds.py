@@ -72,8 +72,8 @@ def next_request(
     """Return when the warp may send its next request after one that was dispatched `now`.
 
     That is at least a time unit later. A place must be free, all requests of the sites that are
-    `needed` (by number of the site, true or false) must have completed, and fewer than `most` of
-    its own `site` may be under way; 0 is no bound.
+    `needed` (by number of the site, true or false) must have completed, and all of its own `site` if
+    `most` of these are under way; 0 is no bound.
 
     >>> times, sites = [9, 20, 0], [0, 1, -1]
     >>> [next_request(times, sites, 0, 3, needed, 0, 0, 4) for needed in ([0, 0], [1, 0])]
@@ -83,6 +83,8 @@ def next_request(
     >>> sent(times, sites, 0, 3, 1, 30)
     >>> next_request(times, sites, 0, 3, [0, 0], 0, 0, 5), all_done(times, 0, 3)
     (9, 30)
+    >>> [next_request([9, 20, 0], [0, 0, -1], 0, 3, [0], 0, most, 4) for most in (2, 3)]
+    [20, 5]
     """
     soonest = times[first]
     least = now + 1
@@ -95,8 +97,7 @@ def next_request(
             least = time
         if time > now and sites[one] == site:
             own += 1
-            if own == 1 or time < last:
-                last = time
+            last = max(last, time)
     if own > 0 and own == most:
         least = max(least, last)
     return max(least, soonest)  # type: ignore[no-any-return]

@@ -226,11 +226,11 @@ def test_without_it_nothing_is_waited_for_but_where_it_is_used():
 
 @both_engines
 def test_four_requests_of_a_line_are_under_way(engine):
-    """Latency 10: the reads of a loop go at 0 to 3, and at 10 to 13; the write at 23."""
+    """Latency 10: the reads of a loop go at 0 to 3, and at 13 to 16; the write at 26."""
     text = "s = 0.0\nt = 8\nk = 0\nwhile k < t:\n    s = s + a[k]\n    k = k + 1\nb[T.id] = s"
     lines = "".join(f"    {line}\n" for line in text.splitlines())
     program = define(f"@mm.program\ndef made(T, a, b):\n{lines}", "made")
     run = MACHINE.run(
         program, A, A.copy(), threads=4, schedule="asynchronous", engine=engine, trace=False
     )
-    assert run.time == 10 + 3 + 10 + 10
+    assert run.time == 13 + 13 + 10

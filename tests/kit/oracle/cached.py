@@ -365,7 +365,8 @@ class Warp:
             return False
         busy, line = self.under_way(now), self.event.line
         free = now - self.pause >= self.may_send and len(busy) < most
-        few = busy.count(line) < waits.most.get(line, most)
+        own = [end for of, end in self.requests if of == line and end >= self.may_send]
+        few = len(own) < waits.most.get(line, len(own) + 1) or max(own) <= now - self.pause
         return free and few and (most == 1 or not waits.needs[line] & set(busy))
 
     def is_idle(self, now):
