@@ -290,6 +290,8 @@ class Counting:
         is_cut, self._is_cut = self._is_cut, self._cuts(value)
         if (narrow := _narrowed(value, self.of)) is not None:
             found = self._values(narrow) + self._operation(expressions(value)[0], SINGLE)
+        elif (whole := _tested_for_0(value, self.of)) is not None:
+            found = self._value(whole) + Operations((OF_LOGIC,))
         else:
             found = self._values(expressions(value)) + self._own(value)
         self._is_cut = is_cut
@@ -311,6 +313,8 @@ class Counting:
             return Operations((f"exp2 {width}",))  # the inverse of a root
         if found.total() <= 2:
             return found
+        if any(kind.startswith("division") for kind in found):
+            return Operations((f"division {width}",))  # of the quotient, or of the remainder
         is_product = any(kind.startswith("product") for kind in found)
         return Operations((f"{'product' if is_product else 'sum'} {width}",))
 
@@ -733,6 +737,16 @@ def _narrowed(value: ir.Expr, of: Callable[[ir.Expr], Type]) -> tuple[ir.Expr, .
         else:
             return None
     return tuple(found)
+
+
+def _tested_for_0(value: ir.Expr, of: Callable[[ir.Expr], Type]) -> ir.Expr | None:
+    """The integer that is compared with 0 as a float, or None: compilers compare it itself."""
+    if not isinstance(value, ir.Compare) or value.op not in ("==", "!="):
+        return None
+    cast, zero = value.left, value.right
+    if not isinstance(zero, ir.Const) or zero.value != 0 or not isinstance(cast, ir.Unary):
+        return None
+    return cast.operand if row_of(cast).kind == "cast" and is_whole(of(cast.operand)) else None
 
 
 def _is_single(number: ir.Scalar) -> bool:

@@ -72,8 +72,8 @@ def next_request(
     """Return when the warp may send its next request after one that was dispatched `now`.
 
     That is at least a time unit later. A place must be free, all requests of the sites that are
-    `needed` (by number of the site, true or false) must have completed, and all of its own `site` if
-    `most` of these are under way; 0 is no bound.
+    `needed` (by number of the site, true or false) must have completed, and all of its own `site`
+    if `most` of these are under way; 0 is no bound.
 
     >>> times, sites = [9, 20, 0], [0, 1, -1]
     >>> [next_request(times, sites, 0, 3, needed, 0, 0, 4) for needed in ([0, 0], [1, 0])]

@@ -400,3 +400,42 @@ def test_counting_leaves_times_and_arrays(case):
     assert run.time == plain.time
     assert run.accesses == plain.accesses
     same(run.arrays, plain.arrays)
+
+
+def test_numbas_compiler_tests_an_integer_for_0_without_a_conversion():
+    """The types of an unsigned word and of 0 have float64 in common."""
+
+    @cuda.jit
+    def flag(a, b):
+        x = a[0]
+        b[0] = x != 0
+        b[1] = x != 3
+
+    words = WHOLE.astype(np.uint64)
+    assert operations(flag, words, words)["convert int64"] == [1, 1]
+
+
+REMAINDER = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry rest(.param .u64 a)
+{
+    .reg .u64 %rd<2>;
+    .reg .s32 %r<4>;
+    ld.param.u64 %rd1, [a];
+    ld.global.s32 %r1, [%rd1];
+    ld.global.s32 %r2, [%rd1+4];
+    OP.s32 %r3, %r1, %r2;
+    st.global.s32 [%rd1], %r3;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize("instruction", ["rem", "div"])
+def test_a_quotient_and_a_remainder_of_ptx_are_divisions(instruction):
+    kernel = mm.RawKernel(REMAINDER.replace("OP", instruction), "rest")
+    sizes = {"threads": None, "block_size": None, "grid": 2, "block": 4}
+    found = run_counted(kernel, np.arange(1, 9, dtype=np.int32), sizes=sizes)[1]
+    assert found["division int32"] == [1, 1]
