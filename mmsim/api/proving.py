@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from mmsim.api.binding import bind
+from mmsim.api.binding import as_program, bind
 from mmsim.api.report import Report
 from mmsim.engines.check import bank_conflicts, check
 from mmsim.errors import MMSimError, ProgramError
@@ -67,6 +67,10 @@ def proved(
     except ProgramError as error:  # found from types and shapes alone
         none = [Verdict(about, "undecided", error.message) for about in MISTAKES]
         return Proof(facts, tuple(none))
+    local = [one.name for one in launch.code.locals if one.kind == "local"]
+    if local and not any(_may_conflict(launch, name) for name in local):
+        other = as_program(program).for_proof()
+        launch = bind(machine, other, args, sizes, "asynchronous", max_accesses)
     facts = (*facts, *_fixed(launch))
 
     def questions(*more: str) -> Questions:

@@ -39,6 +39,39 @@ def test_a_pointer_in_local_memory_leads_where_it_did():
     assert proof("by_struct_twin", words(), words(), given=WITHIN).race.answer == "no"
 
 
+THROUGH_A_POINTER = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry through(.param .u64 out) {
+    .local .align 8 .b8 depot[16];
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [out];
+    mov.u64 %rd2, depot;
+    st.local.u64 [depot], %rd2;
+    mov.u32 %r1, %tid.x;
+    st.local.u32 [depot+8], %r1;
+    ld.local.u64 %rd3, [depot];
+    ld.local.u32 %r2, [%rd3+8];
+    mad.wide.u32 %rd4, %r2, 4, %rd1;
+    st.global.u32 [%rd4], %r1;
+    ret;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("machine", "answer"), [(MACHINE, "yes"), (mm.DMM(32, 20, bank_bytes=4), "undecided")]
+)
+def test_words_of_local_memory_behind_a_pointer_are_known_where_they_lie_in_no_bank(
+    machine, answer
+):
+    program = PtxProgram(read(THROUGH_A_POINTER), "through", ptx=THROUGH_A_POINTER)
+    options = {"grid": 1, "block": 64, "schedule": "asynchronous", "prove": True}
+    facts = ["blocks == 1", "argument_1.size >= threads"]
+    assert machine.check(program, words(), given=facts, **options).proved.answer == answer
+
+
 def test_a_loop_that_tests_at_its_end():
     args, facts = (np.zeros(512, np.int8), 5), ["blocks == 1", "out.size >= 5 * block_size"]
     assert proof("bytes", *args, given=[*facts, "0 <= count <= 5"]).answer == "yes"

@@ -71,6 +71,8 @@ class Array:
     dtype: Type = field(default_factory=lambda: np.dtype(np.uint8))
     is_indexed: bool = False
     """True for an array of each thread with an index that only the run knows: no registers."""
+    is_held: bool = False
+    """True for an array of each thread that lies in registers with any index."""
 
     def settle(self) -> None:
         """Choose the type of the elements by the accesses.

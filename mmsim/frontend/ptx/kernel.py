@@ -85,7 +85,8 @@ class PtxProgram(Program):
     An argument for a struct is a NumPy record or bytes. `binding` is the class that reads the
     arguments, `Binding` for those of Python. `text` has the contents of source files by
     the names that the module gives them, `ptx` the text of the module. `memory` has the bytes of
-    the module's variables, which all kernels of a module share.
+    the module's variables, which all kernels of a module share. With `in_registers` local memory
+    costs nothing, wherever its accesses are.
     """
 
     def __init__(
@@ -99,6 +100,7 @@ class PtxProgram(Program):
         dynamic_bytes: int = 0,
         memory: dict[str, npt.NDArray[np.uint8]] | None = None,
         binding: Binder | None = None,
+        in_registers: bool = False,
     ) -> None:
         self._module = module
         self._kernel = kernel = module.functions[name]
@@ -110,6 +112,7 @@ class PtxProgram(Program):
             "file": file,
             "memory": self.memory,
             "binding": binding,
+            "in_registers": in_registers,
         }
         self._binding = binding or Binding
         self._goes_anywhere = False
@@ -138,6 +141,13 @@ class PtxProgram(Program):
             return self
         name = self._kernel.name
         return PtxProgram(self._module, name, **self._given, dynamic_bytes=dynamic_bytes)
+
+    def for_proof(self) -> PtxProgram:
+        """This kernel with local memory in registers, whose words a proof knows."""
+        given = {**self._given, "in_registers": True}
+        return PtxProgram(
+            self._module, self._kernel.name, **given, dynamic_bytes=self._dynamic_bytes
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _made, (self._module, self._kernel.name, self._given, self._dynamic_bytes)
@@ -212,6 +222,7 @@ class PtxProgram(Program):
             at, size = -(-at // variable.align) * variable.align, self._bytes(variable)
             margin = APART_WITHIN // 2
             arrays[own] = Array(own, variable.space, at, size, margin=margin, is_passing=True)
+            arrays[own].is_held = variable.space == "local" and self._given["in_registers"]
             variables[name] = own
             locals_[own] = variable
             base[variable.space] = at + size

@@ -154,7 +154,7 @@ class Lowering:
                 is_known = alone and alone.is_offset and not self.addresses.sum_of(address).terms
                 for array in self.reach.candidates(one):
                     array.uses.add(use_of(one))
-                    array.is_indexed |= array.space == "local" and not is_known
+                    array.is_indexed |= array.space == "local" and not (is_known or array.is_held)
         for array in arrays.values():
             array.settle()
 
