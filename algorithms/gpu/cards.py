@@ -28,8 +28,8 @@ Errors = tuple[tuple[str, int, float], ...]
 
 KEPT = {"h200": FOLDER, "h100": FOLDER.parent / "h100"}
 """The folder of each card's records."""
-FOURTH = {"h200": (PREDICTED / "fourth.json", FOLDER.parent / "h200" / "FOURTH.json")}
-"""The predictions of the fourth set for a card, and its measured times."""
+FIFTH = {"h200": (PREDICTED / "fifth.json", FOLDER.parent / "h200" / "FIFTH.json")}
+"""The predictions of the fifth set for a card, and its measured times."""
 CONVERSIONS = {
     "float32": ("convert from and to int32 float32",),
     "float64": (
@@ -154,12 +154,12 @@ def kept(name: str, folder: Path) -> Card:
     """The card of the records in a folder, with the errors of the kept predictions for it."""
     predictions = PREDICTED / folder.name if folder != FOLDER else PREDICTED
     records = Results.read(folder).records
-    found = of_fourth(*FOURTH[name]) if name in FOURTH else errors(records, predictions)
+    found = of_blind(*FIFTH[name]) if name in FIFTH else errors(records, predictions)
     return of_records(name, records, found)
 
 
-def of_fourth(predicted: Path, measured: Path) -> Errors:
-    """Return how far predictions of the fourth set were off, as `errors` does."""
+def of_blind(predicted: Path, measured: Path) -> Errors:
+    """Return how far signed predictions of a set were off, as `errors` does."""
     names = "job", "way", "code"
     ms = {tuple(row[name] for name in names): row for row in Record.read(measured).rows}
     off: dict[str, list[float]] = {}

@@ -118,7 +118,7 @@ class Counting:
         self._narrow_names: set[str] = set()
         """The variables of whose values a compiler knows that they have 32 bits."""
         self._defined: dict[str, ir.Expr] = {}
-        """What a variable is, in variables that haven't changed since."""
+        """The value of a variable, in variables that haven't changed since."""
         self._flat: set[str] = set()
         """The variables of the loops around that are unrolled whole."""
         self._counted: list[tuple[str, set[str], int]] = []
@@ -436,7 +436,7 @@ class Counting:
         return sum(every, found)
 
     def _place(self, index: ir.Expr) -> ir.Expr:
-        """What a compiler computes of an index: a part that it knows is in the access.
+        """The part of an index that a compiler computes: what it knows is in the access.
 
         It isn't if the index may count from the end.
         """

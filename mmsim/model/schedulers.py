@@ -55,7 +55,7 @@ class Schedulers:
         """The time until the last scheduler has issued all of its warps' operations.
 
         By itself a warp takes the time `alone`, in which its scheduler issues for `issued`. Several
-        warps go on alike, as fast as alone unless their scheduler has to issue more than it can.
+        warps go on equally, as fast as alone unless their scheduler has to issue more than it can.
         """
         lasts, shares = self.spread(alone), self.spread(issued)
         shares = np.divide(shares, lasts, out=np.zeros_like(shares), where=lasts > 0)

@@ -75,7 +75,7 @@ def test_a_block_begins_where_there_is_room_and_the_least_to_do():
     assert schedulers.busiest(work) == 5
 
 
-def test_warps_of_a_scheduler_go_on_alike_until_they_end():
+def test_warps_of_a_scheduler_go_on_equally_until_they_end():
     """Two warps of a scheduler, which need 10 and 30 alone and issue all the time, or a tenth."""
     grid = make_grid(256, 256, 32, 1, None)
     alone = np.array([10.0, 0, 0, 0, 30, 0, 0, 0])
