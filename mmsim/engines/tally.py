@@ -93,9 +93,10 @@ class Tally:
         kinds, each = np.array(kinds_of(self.launch)), time_of_atomics(numbers)
         for kind in (ATOMIC, OF_FLOATS):  # as many as take the same time
             rows, time = np.flatnonzero(kinds == kind), time_of_slice(numbers, kind)
-            if rows.size and time != each:
+            if rows.size and each and (time != each or kind == OF_FLOATS):
                 taken = taken.copy()
-                taken[rows, COUNTS : COUNTS + numbers.slices] *= time
+                if kind == ATOMIC:
+                    taken[rows, COUNTS : COUNTS + numbers.slices] *= time
                 taken[rows, COUNTS : COUNTS + numbers.slices] //= each
         asking = [site for site in self.launch.meaning.sites if taken[site.number, SECTORS]]
         of = [site.number for site in asking]

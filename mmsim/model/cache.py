@@ -124,6 +124,8 @@ class State(NamedTuple):
     """The number of lines entered so far; the line that made room for the last one, or -1."""
     items: Any
     """The costs so far of the request that is served, see `COUNTS` and `ASKED`."""
+    latest: Any
+    """For each slice the sector of its last atomic on floats, -1 for none."""
 
 
 def cluster_of_each(sizes: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -163,6 +165,7 @@ def new_state(
         np.zeros(RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices, np.int64),
         np.zeros(2, np.int64),
         np.zeros(COUNTS + 2, np.int64),
+        np.full(numbers.slices, -1, np.int64),
     )
 
 
@@ -237,6 +240,7 @@ def sparse_state(numbers: Numbers, sizes: Sequence[int], half_of: Sequence[int] 
         free=Sparse(0),
         entered=[0, 0],
         items=[0] * (COUNTS + 2),
+        latest=Sparse(-1),
     )
 
 
@@ -255,7 +259,7 @@ def numbers_bytes(numbers: Numbers) -> int:
     slots = numbers.halves * numbers.sets * numbers.ways
     of_slots = slots * (2 * 8 + 4 * numbers.sectors)
     of_slots += 2 * 8 * own_slots(numbers)
-    resources = RESOURCES + (OF_A_DMM + 2 + known(numbers)) * numbers.dmms + numbers.slices
+    resources = RESOURCES + (OF_A_DMM + 2 + known(numbers)) * numbers.dmms + 2 * numbers.slices
     return of_slots + 8 * (numbers.channels * numbers.banks + resources)
 
 
@@ -564,6 +568,16 @@ def time_of_slice(numbers: Numbers, kind: int) -> int:
     return numbers.float_time if kind == OF_FLOATS else 0
 
 
+def time_of_float(numbers: Numbers, latest: int, sectors: Any, at: int, first: int) -> int:
+    """The time for which ``sectors[at]`` of an atomic on floats occupies its slice.
+
+    It is longer if the atomic before it there was on the same sector: of this request, which begins
+    at `first`, or the `latest` of the slice before it.
+    """
+    again = latest == sectors[at] or (at > first and sectors[at - 1] == sectors[at])
+    return numbers.float_time if again else numbers.atomic_time
+
+
 def time_of_atomics(numbers: Numbers) -> int:
     """The time by which slices count atomics: that of those on floats if others take none."""
     return numbers.atomic_time or numbers.float_time
@@ -582,6 +596,8 @@ def serve(
     last: int,
 ) -> int:
     """Serve a request that a DMM dispatches now; return its completion. `state.items` has costs.
+
+    `add_counts` has to follow.
 
     The request has `stages` stages and asks for ``sectors[first:last]``. A write or an atomic
     touches ``places[first:last]`` of them, a bit for each place of a sector.
@@ -648,8 +664,11 @@ def serve(
                 continue
             line = quotient(sectors[at], numbers.sectors)
             if kind != READ or line != before:
-                own = slices + slice_of(numbers, line)
-                done = max(done, passed(state, own, now, 1, each))
+                own = slice_of(numbers, line)
+                if kind == OF_FLOATS:
+                    each = time_of_float(numbers, state.latest[own], sectors, at, first)
+                if each > 0:
+                    done = max(done, passed(state, slices + own, now, 1, each))
             before = line
     if kind != WRITE:
         if items[READS] > items[FILLS]:
@@ -688,7 +707,10 @@ def add_counts(
     first: int,
     last: int,
 ) -> None:
-    """Add the costs of the request served last to the counters of its access."""
+    """Add the costs of the request served last to the counters of its access.
+
+    Of an atomic on floats a slice counts the time.
+    """
     for one in range(COUNTS):
         counts[one] += state.items[one]
     if not apart(numbers):
@@ -704,8 +726,14 @@ def add_counts(
                 continue
             line = quotient(sectors[at], numbers.sectors)
             if kind > READ or line != before:
-                counts[COUNTS + slice_of(numbers, line)] += 1
+                own, number = slice_of(numbers, line), 1
+                if kind == OF_FLOATS:
+                    number = time_of_float(numbers, state.latest[own], sectors, at, first)
+                counts[COUNTS + own] += number
             before = line
+        for at in range(first, last if kind == OF_FLOATS else first):
+            own = slice_of(numbers, quotient(sectors[at], numbers.sectors))
+            state.latest[own] = sectors[at]
 
 
 def write_other(numbers: Numbers, state: State, lines: int) -> None:
@@ -736,6 +764,7 @@ PARTS = (
     passed,
     look_own,
     time_of_slice,
+    time_of_float,
     serve,
     apart,
     add_counts,

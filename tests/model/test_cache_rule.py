@@ -1,5 +1,6 @@
 """The cache's rule against the oracle's cache, and what is fixed by number."""
 
+from collections import defaultdict
 from types import SimpleNamespace
 
 import numpy as np
@@ -126,6 +127,7 @@ def compare(machine, seed, requests):
             listed += [sector] * often
             touched += [sum(1 << place for place in own)] * often
         done = cache.serve(numbers, state, now, dmm, kind, stages, listed, touched, 0, len(listed))
+        cache.add_counts(numbers, state, defaultdict(int), dmm, kind, listed, 0, len(listed))
         how = {"floats": kind == OF_FLOATS, "own": kind == OWN_READ}
         expected, counts = oracle.serve(now, dmm, KINDS[kind], stages, asked, **how)
         found = dict(zip(NAMES, state.items, strict=False))
@@ -181,6 +183,7 @@ def completions(machine, *requests):
     for kind, sectors in requests:
         many = [1] * len(sectors)
         yield cache.serve(machine.cache, state, 0, 0, kind, 1, sectors, many, 0, len(sectors))
+        cache.add_counts(machine.cache, state, defaultdict(int), 0, kind, sectors, 0, len(sectors))
 
 
 def test_reads_of_a_line_wait_for_each_other_at_its_slice():
@@ -192,9 +195,12 @@ def test_reads_of_a_line_wait_for_each_other_at_its_slice():
 
 
 def test_atomics_on_floats_take_a_time_of_their_own():
+    """It is longer on the sector of the one before it: of its request, or on its slice."""
     one = machine(slices=8, atomic_time=30, float_time=70)
     found = completions(one, (OF_FLOATS, [0, 1]), (ATOMIC, [0]), (READ, [0]))
-    assert [*found] == [140 + 19, 170 + 19, 3 + 19]
+    assert [*found] == [60 + 19, 90 + 19, 3 + 19]
+    found = completions(one, (OF_FLOATS, [0, 0]), (OF_FLOATS, [0, 1]), (OF_FLOATS, [0]))
+    assert [*found] == [100 + 19, 200 + 19, 230 + 19]
     default = machine(slices=8, atomic_time=30)
     assert [*completions(default, (OF_FLOATS, [0]))] == [30 + 19]
 

@@ -33,6 +33,7 @@ class Cache:
         self.own = defaultdict(lambda: [None] * machine.own_ways)  # (DMM, set): (line, numbers)
         self.own_lines = 0
         self.open_rows, self.pages = {}, defaultdict(list)
+        self.latest = {}  # the sector of the last atomic on floats, by slice
         self.free = Counter()  # resource: when it is free
         sizes = machine.clusters_of(machine.dmms)
         self.cluster = [number for number, size in enumerate(sizes) for _ in range(size)]
@@ -117,9 +118,14 @@ class Cache:
         yield ("port", dmm), asks, port_time
         yield ("wire", dmm), count["sectors"], wire_time
         if kind == "atomic":
-            atomic_time = or_else(m.float_time, m.atomic_time) if floats else m.atomic_time
-            for sector, times in often.items() if atomic_time else ():
-                yield self.slice(sector // m.sectors), times, atomic_time
+            again = or_else(m.float_time, m.atomic_time) if floats else m.atomic_time
+            for sector, times in often.items() if again else ():
+                own = self.slice(sector // m.sectors)
+                first = again if self.latest.get(own) == sector else m.atomic_time
+                yield own, 1 if first else 0, first
+                yield own, times - 1, again
+            if floats:
+                self.latest |= {self.slice(sector // m.sectors): sector for sector in sorted(often)}
         if kind == "read" and m.line_time:
             for line in {sector // m.sectors for sector in often}:
                 yield self.slice(line), 1, m.line_time
