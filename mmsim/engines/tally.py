@@ -22,7 +22,6 @@ from mmsim.model.cache import (
     Numbers,
     counters,
     time_of_atomics,
-    time_of_slice,
 )
 from mmsim.model.machines import Unit
 from mmsim.results import AccessRow, RoundRow, Run
@@ -91,12 +90,12 @@ class Tally:
             return ()
         numbers, taken = self._taken()
         kinds, each = np.array(kinds_of(self.launch)), time_of_atomics(numbers)
-        for kind in (ATOMIC, OF_FLOATS):  # as many as take the same time
-            rows, time = np.flatnonzero(kinds == kind), time_of_slice(numbers, kind)
-            if rows.size and each and (time != each or kind == OF_FLOATS):
+        # Of atomics on floats slices count the time: as many others as take the same time.
+        for kind, time in ((ATOMIC, numbers.atomic_time), (OF_FLOATS, 1)):
+            rows = np.flatnonzero(kinds == kind)
+            if rows.size and each and time != each:
                 taken = taken.copy()
-                if kind == ATOMIC:
-                    taken[rows, COUNTS : COUNTS + numbers.slices] *= time
+                taken[rows, COUNTS : COUNTS + numbers.slices] *= time
                 taken[rows, COUNTS : COUNTS + numbers.slices] //= each
         asking = [site for site in self.launch.meaning.sites if taken[site.number, SECTORS]]
         of = [site.number for site in asking]

@@ -120,8 +120,7 @@ class Straight:
             return [replace(loop, body=tuple(self._block(loop.body)))]
         for access in accesses(loop.body):
             self.most[access.site] = trips
-        every = [part for one in body for part in (one, *_kept(one))]
-        return [replace(loop, body=tuple(every)), *_used(set(), loop.place)]
+        return [replace(loop, body=_with_results(body)), *_used(set(), loop.place)]
 
     def _assembled(self, loop: ir.While) -> list[ir.Stmt]:
         """A loop of PTX that the assembler unrolls once more, if it is short and straight."""
@@ -130,8 +129,7 @@ class Straight:
             return [replace(loop, prelude=tuple(self._block(loop.prelude)))]
         for access in accesses(loop.prelude):
             self.most[access.site] = UNROLLED
-        every = [part for one in straight for part in (one, *_kept(one))]
-        return [replace(loop, prelude=tuple(every)), *_used(set(), loop.place)]
+        return [replace(loop, prelude=_with_results(straight)), *_used(set(), loop.place)]
 
     def _unrolled(self, loop: ir.For | ir.While) -> int:
         """The trips of a loop that are unrolled together, if its body is straight code."""
@@ -236,6 +234,11 @@ def _kept(statement: ir.Stmt) -> list[ir.Stmt]:
     if not _computes(statement):
         return []
     return [ir.RegisterWrite(RESULTS, (), statement.value, statement.place)]
+
+
+def _with_results(body: Iterable[ir.Stmt]) -> ir.Block:
+    """The statements of a loop's body, each with one that keeps its result."""
+    return tuple(part for one in body for part in (one, *_kept(one)))
 
 
 def _ended(piece: list[ir.Stmt]) -> list[ir.Stmt]:

@@ -10,7 +10,7 @@ from mmsim.model.cache import slot_of
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
 def test_the_compiled_search_finds_the_first_slot(kind):
-    cached_time.compiled()  # tells Numba how to compile the search
+    cached_time.compiled()  # Numba learns how to compile the search
 
     @numba.njit
     def found(tags, first, ways, line):
