@@ -182,10 +182,23 @@ def test_predictions_are_continued_measured_and_compared(played, tmp_path, capsy
     capsys.readouterr()
     commands.main("fifth", SMALL, ["--compare", str(p), str(m)])
     said = capsys.readouterr().out
-    assert "both: launches 4, mean |log|" in said
+    assert "both: launches 4, mean |log|" in said and "blind" not in said
     m.write_text(m.read_text().replace(record.facts["seal"], "another"))
-    with pytest.raises(MMSimError, match=r"m\.json does not name this prediction"):
+    commands.main("fifth", SMALL, ["--compare", str(p), str(m)])
+    not_blind = "Not blind: the measurement does not name this prediction.\n"
+    assert capsys.readouterr().out == not_blind + said
+    p.write_text(p.read_text().replace("FIFTH", "SIXTH"))
+    with pytest.raises(MMSimError, match="changed after it was signed"):
         comparing.compared(p, m)
+
+
+def test_processes_predict_as_one(tmp_path):
+    needs_compiler()
+    one, two = tmp_path / "one.json", tmp_path / "two.json"
+    predicting.predict("fifth", one, SMALL[:2])
+    commands.main("fifth", SMALL[:2], ["--predict", str(two), "--processes", "2"])
+    rows = [[{**row, "seconds": 0} for row in Record.read(file).rows] for file in (one, two)]
+    assert rows[0] == rows[1]
 
 
 @pytest.mark.parametrize("name", SETS)

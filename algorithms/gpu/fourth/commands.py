@@ -20,10 +20,13 @@ def main(name: str, cases: Iterable[Case], arguments: Sequence[str] | None = Non
     what.add_argument("--measure", type=Path, metavar="FILE", help="on the GPU at hand")
     what.add_argument("--compare", type=Path, nargs=2, metavar=("PREDICTED", "MEASURED"))
     parser.add_argument("--predicted", type=Path, metavar="FILE", help="what --measure will decide")
+    parser.add_argument("--processes", type=int, default=1, metavar="N", help="to predict with")
     asked = parser.parse_args(arguments)
     if asked.predict:
-        predicting.predict(name, asked.predict, cases)
+        predicting.predict(name, asked.predict, cases, asked.processes)
     elif asked.measure:
         measuring.measure(name, asked.measure, cases, asked.predicted)
     else:
+        if not comparing.named(*asked.compare):
+            print("Not blind: the measurement does not name this prediction.")
         print(*comparing.report(comparing.compared(*asked.compare)), sep="\n")

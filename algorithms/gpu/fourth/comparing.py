@@ -39,13 +39,16 @@ class Compared:
         return math.log(self.predicted / self.measured)
 
 
-def compared(predicted: Path, measured: Path) -> list[Compared]:
-    """The cases of a measurement that names this prediction. Raises `MMSimError` otherwise."""
+def named(predicted: Path, measured: Path) -> bool:
+    """Whether the measurement names this prediction, which so was made before it."""
     before, after = Record.read(predicted), Record.read(measured)
-    why = signed.broken(before)
-    if why is None and after.facts.get(signed.NAMED) != before.facts[signed.SEAL]:
-        why = f"{measured} does not name this prediction"
-    if why is not None:
+    return after.facts.get(signed.NAMED) == before.facts.get(signed.SEAL)
+
+
+def compared(predicted: Path, measured: Path) -> list[Compared]:
+    """The measured cases as they were predicted. Raises `MMSimError` without a sound prediction."""
+    before, after = Record.read(predicted), Record.read(measured)
+    if why := signed.broken(before):
         raise MMSimError(f"{predicted}: {why}")
     known = {(row["job"], row["way"], row["code"]): row for row in before.rows}
     found = []

@@ -7,11 +7,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
+import joblib
+
 import mmsim as mm
 from mmsim import cuda
 from mmsim.gpu import signed
 from mmsim.gpu.record import Record, Row
-from mmsim_algorithms.gpu.fourth.case import CODES, CUDA_C, DIGEST, Case, Data
+from mmsim_algorithms.gpu.fourth.case import CODES, CUDA_C, DIGEST, Case
 
 
 def command(name: str, arguments: str) -> str:
@@ -19,24 +21,22 @@ def command(name: str, arguments: str) -> str:
     return f"python -m mmsim_algorithms.gpu.{name} {arguments}"
 
 
-def predict(name: str, file: Path, cases: Iterable[Case]) -> None:
+def predict(name: str, file: Path, cases: Iterable[Case], processes: int = 1) -> None:
     """Predict the cases of a set that the file lacks, in both codes, and save after each one."""
     card = mm.H200()
     facts = {"command": command(name, f"--predict {file.name}"), "machine": repr(card)}
     record = begun(file, Record(f"{name.upper()}-predicted", facts, ()))
-    for case in cases:
-        abouts = {code: case.about(code).items() for code in CODES}
-        lacking = [
-            code for code in CODES if not any(abouts[code] <= r.items() for r in record.rows)
-        ]
-        if not lacking:
-            continue
-        data = case.data(case.size)
-        for code in lacking:
-            row = {**case.about(code), **predicted(card, case, code, data)}
-            record = signed.sign(replace(record, rows=(*record.rows, row)))
-            file.write_text(record.to_json(), encoding="utf-8")
-            print(f"{case.job}, {case.way}, {code}: {row['seconds']} s", flush=True)
+    lacking = [
+        (case, code)
+        for case in cases
+        for code in CODES
+        if not any(case.about(code).items() <= row.items() for row in record.rows)
+    ]
+    workers = joblib.Parallel(processes, return_as="generator")
+    for row in workers(joblib.delayed(predicted)(card, case, code) for case, code in lacking):
+        record = signed.sign(replace(record, rows=(*record.rows, row)))
+        file.write_text(record.to_json(), encoding="utf-8")
+        print(f"{row['job']}, {row['way']}, {row['code']}: {row['seconds']} s", flush=True)
 
 
 def begun(file: Path, new: Record) -> Record:
@@ -54,14 +54,16 @@ def begun(file: Path, new: Record) -> Record:
     return record
 
 
-def predicted(card: mm.Card, case: Case, code: str, data: Data) -> Row:
+def predicted(card: mm.Card, case: Case, code: str) -> Row:
     """The predicted milliseconds of one launch, its parts, and the seconds this took."""
+    data = case.data(case.size)
     begin = time.process_time()
     kernel = mm.RawKernel(case.code, case.name) if code == CUDA_C else case.numba_kernel(cuda)
     grid, block = case.extents
     found = card.predict(kernel, *data.arguments, grid=grid, block=block)
     parts = {f"of {part}": round(ms, 6) for part, ms in found.parts.items()}
     return {
+        **case.about(code),
         "predicted": round(found.milliseconds, 6),
         "bound": found.bound,
         **parts,
