@@ -1,4 +1,4 @@
-"""The fourth and fifth set of kernels: results in both codes, predictions, measurements."""
+"""The fourth, fifth and sixth set of kernels: results in both codes, predictions, measurements."""
 
 import math
 import runpy
@@ -19,10 +19,11 @@ from mmsim_algorithms.gpu.fifth import cases as fifth
 from mmsim_algorithms.gpu.fourth import cases as fourth
 from mmsim_algorithms.gpu.fourth import commands, comparing, measuring, predicting
 from mmsim_algorithms.gpu.fourth.case import CODES, CUDA_C, NUMBA, Data
+from mmsim_algorithms.gpu.sixth import cases as sixth
 from tests.kit.cards.played import DEVICE
 
-SETS = {"fourth": fourth.CASES, "fifth": fifth.CASES}
-CASES = [*fourth.CASES, *fifth.CASES]
+SETS = {"fourth": fourth.CASES, "fifth": fifth.CASES, "sixth": sixth.CASES}
+CASES = [*fourth.CASES, *fifth.CASES, *sixth.CASES]
 JOBS = {case.job: case for case in CASES}
 """The last case of each job."""
 SMALL = [replace(one, size=one.small) for one in (JOBS["count"], JOBS["compaction"])]
@@ -85,7 +86,7 @@ def test_wrong_results_are_seen():
 
 def test_each_job_has_several_ways_and_each_kernel_two_codes():
     ways = Counter(case.job for case in CASES)
-    assert [len(cases) for cases in SETS.values()] == [81, 61]
+    assert [len(cases) for cases in SETS.values()] == [81, 61, 51]
     assert set(ways.values()) <= {2, 3, 4}
     assert len({(case.job, case.way) for case in CASES}) == len(CASES)
     for case in CASES:
