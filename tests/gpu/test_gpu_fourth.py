@@ -4,6 +4,7 @@ import math
 import runpy
 from collections import Counter
 from dataclasses import replace
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,15 +16,13 @@ from mmsim.cudart import nvrtc
 from mmsim.errors import MMSimError
 from mmsim.gpu import signed
 from mmsim.gpu.record import Record
-from mmsim_algorithms.gpu.fifth import cases as fifth
-from mmsim_algorithms.gpu.fourth import cases as fourth
 from mmsim_algorithms.gpu.fourth import commands, comparing, measuring, predicting
 from mmsim_algorithms.gpu.fourth.case import CODES, CUDA_C, NUMBA, Data
-from mmsim_algorithms.gpu.sixth import cases as sixth
 from tests.kit.cards.played import DEVICE
 
-SETS = {"fourth": fourth.CASES, "fifth": fifth.CASES, "sixth": sixth.CASES}
-CASES = [*fourth.CASES, *fifth.CASES, *sixth.CASES]
+NAMES = ("fourth", "fifth", "sixth")
+SETS = {name: import_module(f"mmsim_algorithms.gpu.{name}.cases").CASES for name in NAMES}
+CASES = [case for cases in SETS.values() for case in cases]
 JOBS = {case.job: case for case in CASES}
 """The last case of each job."""
 SMALL = [replace(one, size=one.small) for one in (JOBS["count"], JOBS["compaction"])]

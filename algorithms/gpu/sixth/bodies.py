@@ -140,7 +140,7 @@ def clusters(n: int) -> Data:
     np.add.at(sums, labels, points)
     counts = np.bincount(labels, minlength=16)
     arguments = (points, labels, np.zeros(32, np.float32), np.zeros(16, np.int32), np.int32(n))
-    return Data(arguments, {2: sums.ravel(), 3: counts}, tolerance=1e-3)
+    return Data(arguments, {2: sums.ravel(), 3: counts}, tolerance=1e-4)
 
 
 def lists(way: str, turned: bool) -> Case:

@@ -104,7 +104,7 @@ def longs(n: int, part: int) -> Data:
 
 
 def to_keep(n: int, least: float) -> Data:
-    """What is kept of each block stands at the front of its part; zeros follow."""
+    """Elements that are kept stand at the front of the part of their block; zeros follow."""
     a, bound = floats(n, 206), np.float32(least)
     kept = np.where(a > bound, a, 0).reshape(-1, 256)
     order = np.argsort(kept == 0, axis=1, kind="stable")
