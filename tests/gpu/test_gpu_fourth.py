@@ -1,9 +1,10 @@
-"""The fourth and fifth set of kernels: results in both codes, predictions, measurements."""
+"""The fourth, fifth and sixth set of kernels: results in both codes, predictions, measurements."""
 
 import math
 import runpy
 from collections import Counter
 from dataclasses import replace
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,14 +16,13 @@ from mmsim.cudart import nvrtc
 from mmsim.errors import MMSimError
 from mmsim.gpu import signed
 from mmsim.gpu.record import Record
-from mmsim_algorithms.gpu.fifth import cases as fifth
-from mmsim_algorithms.gpu.fourth import cases as fourth
 from mmsim_algorithms.gpu.fourth import commands, comparing, measuring, predicting
 from mmsim_algorithms.gpu.fourth.case import CODES, CUDA_C, NUMBA, Data
 from tests.kit.cards.played import DEVICE
 
-SETS = {"fourth": fourth.CASES, "fifth": fifth.CASES}
-CASES = [*fourth.CASES, *fifth.CASES]
+NAMES = ("fourth", "fifth", "sixth")
+SETS = {name: import_module(f"mmsim_algorithms.gpu.{name}.cases").CASES for name in NAMES}
+CASES = [case for cases in SETS.values() for case in cases]
 JOBS = {case.job: case for case in CASES}
 """The last case of each job."""
 SMALL = [replace(one, size=one.small) for one in (JOBS["count"], JOBS["compaction"])]
@@ -85,7 +85,7 @@ def test_wrong_results_are_seen():
 
 def test_each_job_has_several_ways_and_each_kernel_two_codes():
     ways = Counter(case.job for case in CASES)
-    assert [len(cases) for cases in SETS.values()] == [81, 61]
+    assert [len(cases) for cases in SETS.values()] == [81, 61, 51]
     assert set(ways.values()) <= {2, 3, 4}
     assert len({(case.job, case.way) for case in CASES}) == len(CASES)
     for case in CASES:
