@@ -69,6 +69,8 @@ ALLOWED = {
     ("mmsim/sweeps/workers.py", "joblib"),
     ("mmsim/sweeps/workers.py", "joblib.externals.loky.process_executor"),
     ("mmsim/sweeps/workers.py", "joblib.parallel"),
+    # Predictions of a set of kernels in several processes, in the same way.
+    ("algorithms/gpu/fourth/predicting.py", "joblib"),
 }
 
 

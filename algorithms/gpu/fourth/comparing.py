@@ -40,7 +40,7 @@ class Compared:
 
 
 def named(predicted: Path, measured: Path) -> bool:
-    """Whether the measurement names this prediction, which so was made before it."""
+    """True if the measurement names this prediction, which so was made before it."""
     before, after = Record.read(predicted), Record.read(measured)
     return after.facts.get(signed.NAMED) == before.facts.get(signed.SEAL)
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-import joblib
-
 import mmsim as mm
 from mmsim import cuda
 from mmsim.gpu import signed
@@ -32,6 +30,8 @@ def predict(name: str, file: Path, cases: Iterable[Case], processes: int = 1) ->
         for code in CODES
         if not any(case.about(code).items() <= row.items() for row in record.rows)
     ]
+    import joblib  # takes long to import
+
     workers = joblib.Parallel(processes, return_as="generator")
     for row in workers(joblib.delayed(predicted)(card, case, code) for case, code in lacking):
         record = signed.sign(replace(record, rows=(*record.rows, row)))
