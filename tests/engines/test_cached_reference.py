@@ -11,6 +11,7 @@ import mmsim as mm
 from mmsim.api.binding import bind
 from mmsim.engines.cached_launch import needed
 from mmsim.engines.selection import launch
+from mmsim.ir.together import ALWAYS, FIRST, FULL
 from mmsim.model.threads import asked
 from tests.kit.generators.cached_machines import cached_machines
 from tests.kit.generators.draws import draws
@@ -100,6 +101,9 @@ def test_both_engines_agree_with_the_reference(drawn, schedule):
             assert rounds == expected.rounds
 
 
+HOW = {ALWAYS: "all", FIRST: "first", FULL: "full"}
+
+
 @settings(max_examples=draws(30))
 @given(source=simple_programs(), unrolls=st.integers(0, 1), size=st.integers(1, 40))
 def test_each_access_waits_for_the_lines_of_the_reference(source, unrolls, size):
@@ -112,7 +116,7 @@ def test_each_access_waits_for_the_lines_of_the_reference(source, unrolls, size)
     body = ast.parse(source).body[0].body
     expected = Waits(body, arrays | shared_arrays(body), unrolls)
     for line, row, number in zip(lines, needs, most.tolist(), strict=True):
-        assert {lines[site] for site in np.flatnonzero(row)} == expected.needs[line]
+        assert {lines[site]: HOW[row[site]] for site in np.flatnonzero(row)} == expected.needs[line]
         assert number == expected.most.get(line, 0)
 
 

@@ -29,7 +29,7 @@ JUMPING = ("sqrt", "sin", "cos", "tan", "pow", "fmod", "remainder", "hypot", "at
 
 
 class Waits:
-    """For each access, by line: the lines for which it waits, and its most requests under way.
+    """For each access, by line: how it waits for which lines, and its most requests under way.
 
     A state has the lines from which the value of each variable may come, and from which `USED` and
     `COMPUTED` ones do; None if no path leads there.
@@ -37,8 +37,12 @@ class Waits:
 
     def __init__(self, body, arrays, unrolls):
         self.arrays, self.unrolls = arrays, unrolls
-        self.needs, self.most = defaultdict(set), {}
+        self.shared, self.used, self.most = shared_arrays(body), defaultdict(set), {}
+        self.piece, self.pieces = [], {}
         self.block(body, {})
+        self.needs = {line: dict.fromkeys(used, "all") for line, used in self.used.items()}
+        for piece, is_loop in self.pieces.items() if unrolls else ():
+            self.move_up(piece, is_loop)
 
     def block(self, body, state):
         """The state after statements, of which straight ones are in pieces."""
@@ -57,6 +61,7 @@ class Waits:
         return state
 
     def end_piece(self, state):
+        self.pieces[tuple(self.piece)], self.piece = False, []
         return state and {**state, COMPUTED: set(), USED: lines(state, USED, COMPUTED)}
 
     def statement(self, node, state, tested=None):
@@ -111,6 +116,8 @@ class Waits:
             before = state = use(state, tested(state))
             state = either(state, walk(inner, state))
             state = use(state, tested(state))
+            if most is not None:
+                self.pieces[tuple(self.piece)], self.piece = True, []
         return state
 
     def set(self, name, former, value, state, tested):
@@ -128,8 +135,33 @@ class Waits:
 
     def access(self, node, nodes, state, tested):
         """The state after the access of a statement."""
-        self.needs[node.lineno] |= lines(state, USED) | of(state, *nodes) | (tested or set())
+        self.used[node.lineno] |= lines(state, USED) | of(state, *nodes) | (tested or set())
+        ((line, array),) = accesses(node, self.arrays)
+        reads = isinstance(node, ast.Subscript)
+        self.piece.append((line, array in self.shared, reads, tested is not None))
         return {**state, USED: set() if tested is None else lines(state, USED)}
+
+    def move_up(self, piece, is_loop):
+        """Let an access of a piece not wait for reads that are moved above one of its depth."""
+        number = {line: place for place, (line, *_) in reversed([*enumerate(piece)])}
+        depth = {}
+        for line in sorted(number, key=number.get):
+            earlier = {one for one in self.used[line] if number.get(one, 1000) < number[line]}
+            depth[line] = 1 + max((depth[one] for one in earlier), default=-1)
+            again = max(place for place, (at, *_) in enumerate(piece) if at == line)
+            for one in earlier:
+                begin, memory = number[one], piece[number[one]][1]
+                stays = [shared == memory and not reads for _, shared, reads, _ in piece]
+                top = begin - [*stays[:begin][::-1], True].index(True)
+                above = [at for at, *_, when in piece[top:begin] if not when]
+                if depth[line] in map(depth.get, above):
+                    del self.needs[line][one]
+                elif is_loop or again > number[line]:
+                    if not any(stays if is_loop else stays[begin:again]):
+                        self.needs[line][one] = "first"
+        last = max(reversed(depth), key=depth.get, default=None)
+        if is_loop and last and depth[last] > 0 and piece[number[last]][2]:
+            self.needs[piece[0][0]].setdefault(last, "full")
 
     def is_straight(self, node):
         """Return whether a statement is a part of a piece."""
@@ -365,9 +397,14 @@ class Warp:
             return False
         busy, line = self.under_way(now), self.event.line
         free = now - self.pause >= self.may_send and len(busy) < most
-        own = [end for of, end in self.requests if of == line and end >= self.may_send]
-        few = len(own) < waits.most.get(line, len(own) + 1) or max(own) <= now - self.pause
-        return free and few and (most == 1 or not waits.needs[line] & set(busy))
+        trips = waits.most.get(line, 0)
+        sent = [of for of, end in self.requests if end >= self.may_send]
+        awaited = {line} if 0 < trips == sent.count(line) else set()
+        for one, how in waits.needs[line].items():
+            if how == "all" or (sent.count(line) in (0, trips) if how == "first" else
+                                sent.count(one) >= trips):  # fmt: skip
+                awaited.add(one)
+        return free and (most == 1 or not awaited & set(busy))
 
     def is_idle(self, now):
         return not isinstance(self.event, Access) and not self.under_way(now)
