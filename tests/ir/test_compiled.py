@@ -7,6 +7,7 @@ import mmsim as mm
 from mmsim import cuda
 from mmsim.api.binding import bind
 from mmsim.engines.cached_launch import waits
+from mmsim.ir.together import ALWAYS
 from mmsim.model.threads import asked
 from tests.kit.generators.random_programs import define
 from tests.kit.runs.paths import both_engines
@@ -17,10 +18,10 @@ SUM = "s = 0.0\nfor k in {}:\n    s = s + a[k]\nb[T.id] = s"
 
 
 def of(program, *args, machine=MACHINE, **sizes):
-    """For each access the sites that it waits for, and its most requests under way."""
+    """For each access the sites that it always waits for, and its trips unrolled together."""
     sizes = {"threads": None, "block_size": None, "grid": None, "block": None, **sizes}
     found = waits(bind(machine, program, args, asked(**sizes), "asynchronous", 1 << 40))
-    needs = [[int(site) for site in np.flatnonzero(row)] for row in found.needs]
+    needs = [[int(site) for site in np.flatnonzero(row == ALWAYS)] for row in found.needs]
     return needs, found.most.tolist()
 
 

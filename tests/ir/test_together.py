@@ -87,7 +87,7 @@ chain_in_a_loop: 0 all, 0 all
     for k in range(n):
         i = d[i]
     b[i] = 1.0
-next_index_in_a_loop: 0 all 1 first, 0 first, 1 all
+next_index_in_a_loop: 0 all 1 first, 0 first, 0 all 1 all
     s = 0.0
     for k in range(n):
         i = d[i]
@@ -132,8 +132,8 @@ def test_an_access_waits_for_no_read_that_is_moved_above_one_of_its_depth(text, 
         ("a_chain", 2 * 10 + 1 + 1 + 10 + 10),
         ("in_order", 1 + 10 + 10 + 10),
         ("short_loop", 10 + 6 + 10 + 10),
-        # 40 trips: of 16 the reads of d take 10, then those of a.
-        ("loop", 0),
+        # Three times up to 16 trips: both reads of the first one, and the last read of the others.
+        ("loop", 2 * (10 + 30 + 10) + (10 + 14 + 10) + 10),
     ],
 )
 def test_a_warp_goes_on_with_reads_that_were_moved_up(engine, name, time):

@@ -38,6 +38,7 @@ class Waits:
     def __init__(self, body, arrays, unrolls):
         self.arrays, self.unrolls = arrays, unrolls
         self.shared, self.used, self.most = shared_arrays(body), defaultdict(set), {}
+        self.loops = {}
         self.piece, self.pieces = [], {}
         self.block(body, {})
         self.needs = {line: dict.fromkeys(used, "all") for line, used in self.used.items()}
@@ -144,11 +145,16 @@ class Waits:
     def move_up(self, piece, is_loop):
         """Let an access of a piece not wait for reads that are moved above one of its depth."""
         number = {line: place for place, (line, *_) in reversed([*enumerate(piece)])}
-        depth = {}
+        again = {line: place for place, (line, *_) in enumerate(piece)}
+        depth, ends = {}, (None, -1)
         for line in sorted(number, key=number.get):
+            if number[line] > ends[1] or ends[0] is None:
+                ends = line, number[line]
+            if is_loop or again[line] > number[line]:
+                self.loops[line], ends = piece[0][0] if is_loop else ends[0], (
+                    ends[0], max(ends[1], again[line]))  # fmt: skip
             earlier = {one for one in self.used[line] if number.get(one, 1000) < number[line]}
             depth[line] = 1 + max((depth[one] for one in earlier), default=-1)
-            again = max(place for place, (at, *_) in enumerate(piece) if at == line)
             for one in earlier:
                 begin, memory = number[one], piece[number[one]][1]
                 stays = [shared == memory and not reads for _, shared, reads, _ in piece]
@@ -156,12 +162,11 @@ class Waits:
                 above = [at for at, *_, when in piece[top:begin] if not when]
                 if depth[line] in map(depth.get, above):
                     del self.needs[line][one]
-                elif is_loop or again > number[line]:
-                    if not any(stays if is_loop else stays[begin:again]):
-                        self.needs[line][one] = "first"
-        last = max(reversed(depth), key=depth.get, default=None)
-        if is_loop and last and depth[last] > 0 and piece[number[last]][2]:
-            self.needs[piece[0][0]].setdefault(last, "full")
+                elif line in self.loops and not any(stays if is_loop else stays[begin:again[line]]):
+                    self.needs[line][one] = "first"
+        for line, _, reads, _ in piece if is_loop else ():
+            if reads:
+                self.needs[piece[0][0]].setdefault(line, "first")
 
     def is_straight(self, node):
         """Return whether a statement is a part of a piece."""
@@ -379,6 +384,7 @@ class Warp:
     def __init__(self, program, block, dmm, now):
         self.program, self.block, self.dmm = program, block, dmm
         self.answer, self.requests, self.may_send, self.pause = None, [], now, 0
+        self.loop, self.trip = None, 0
 
     def advance(self, pause):
         """Go on to the next access, barrier or the end; computing before it takes a pause."""
@@ -397,14 +403,17 @@ class Warp:
             return False
         busy, line = self.under_way(now), self.event.line
         free = now - self.pause >= self.may_send and len(busy) < most
-        trips = waits.most.get(line, 0)
-        sent = [of for of, end in self.requests if end >= self.may_send]
-        awaited = {line} if 0 < trips == sent.count(line) else set()
-        for one, how in waits.needs[line].items():
-            if how == "all" or (sent.count(line) in (0, trips) if how == "first" else
-                                sent.count(one) >= trips):  # fmt: skip
-                awaited.add(one)
+        begins = self.trip_of(line, waits) == 0
+        awaited = {one for one, how in waits.needs[line].items() if how == "all" or begins}
         return free and (most == 1 or not awaited & set(busy))
+
+    def trip_of(self, line, waits):
+        """The trip of a request of its loop, of those that are unrolled together."""
+        loop = waits.loops.get(line)
+        if loop != self.loop:
+            return 0
+        trip = self.trip + (loop == line)
+        return 0 if loop == line and trip == waits.most.get(line) else trip
 
     def is_idle(self, now):
         return not isinstance(self.event, Access) and not self.under_way(now)
@@ -514,6 +523,8 @@ class Run:
                         access, threads, warp.dmm, self.now
                     )
                     warp.requests.append((access.line, end))
+                    warp.trip = warp.trip_of(access.line, self.waits)
+                    warp.loop = self.waits.loops.get(access.line)
                     warp.may_send = self.now + 1
                     warp.advance(self.pauses[number])
             self.now += 1
