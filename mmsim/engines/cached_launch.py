@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.engines.together import together
 from mmsim.host.free_memory import SMALL
 from mmsim.ir import nodes as ir
 from mmsim.ir.compiled import Straight, known_values
 from mmsim.ir.dtypes import Integers
 from mmsim.ir.needs import needs
-from mmsim.ir.together import together
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
 from mmsim.model import cache
@@ -136,7 +136,7 @@ class Waits(NamedTuple):
     """The requests for which each access of a launch waits, and the time of computations.
 
     `needs` says how the access of each row waits for requests of the access of each column, see
-    `mmsim.ir.together`. `loops` names for each access its loop whose trips are unrolled, by the
+    `mmsim.model.rounds`. `loops` names for each access its loop whose trips are unrolled, by the
     first access in it, -1 for none; `most` has the trips that are unrolled together, 0 for all.
     `pauses` has for each warp the time that it computes before each request.
     """

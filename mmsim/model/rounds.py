@@ -17,7 +17,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from mmsim.ir.dtypes import Integers
-from mmsim.ir.together import ALWAYS, FIRST
 
 Number = TypeVar("Number", int, Integers)
 
@@ -55,6 +54,11 @@ def dispatch_times(start: int, stages: Integers, units: Integers) -> Integers:
         own = units == unit
         times[own] = start + np.cumsum(stages[own]) - stages[own]
     return times
+
+
+ALWAYS, FIRST = 1, 2
+"""The ways in which an access waits for another one's requests: always, or in the first one of the
+trips that are unrolled together."""
 
 
 def sent(times: Any, sites: Any, first: int, places: int, site: int, done: int) -> None:

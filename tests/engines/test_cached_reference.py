@@ -11,7 +11,7 @@ import mmsim as mm
 from mmsim.api.binding import bind
 from mmsim.engines.cached_launch import needed
 from mmsim.engines.selection import launch
-from mmsim.ir.together import ALWAYS, FIRST
+from mmsim.model.rounds import ALWAYS, FIRST
 from mmsim.model.threads import asked
 from tests.kit.generators.cached_machines import cached_machines
 from tests.kit.generators.draws import draws

@@ -41,7 +41,8 @@ class Waits:
         self.loops = {}
         self.piece, self.pieces = [], {}
         self.block(body, {})
-        self.needs = {line: dict.fromkeys(used, "all") for line, used in self.used.items()}
+        self.needs = defaultdict(dict)
+        self.needs |= {line: dict.fromkeys(used, "all") for line, used in self.used.items()}
         for piece, is_loop in self.pieces.items() if unrolls else ():
             self.move_up(piece, is_loop)
 
@@ -162,7 +163,9 @@ class Waits:
                 above = [at for at, *_, when in piece[top:begin] if not when]
                 if depth[line] in map(depth.get, above):
                     del self.needs[line][one]
-                elif line in self.loops and not any(stays if is_loop else stays[begin:again[line]]):
+                elif line in self.loops and not any(
+                    stays if is_loop else stays[begin : again[line]]
+                ):
                     self.needs[line][one] = "first"
         for line, _, reads, _ in piece if is_loop else ():
             if reads:

@@ -6,7 +6,7 @@ import pytest
 import mmsim as mm
 from mmsim.api.binding import bind
 from mmsim.engines.cached_launch import waits
-from mmsim.ir.together import ALWAYS, FIRST
+from mmsim.model.rounds import ALWAYS, FIRST
 from mmsim.model.threads import asked
 from tests.kit.generators.random_programs import define
 from tests.kit.runs.paths import both_engines

@@ -18,10 +18,8 @@ from mmsim.ir import nodes as ir
 from mmsim.ir.compiled import USE
 from mmsim.ir.dtypes import Integers
 from mmsim.ir.walk import accesses, inside
+from mmsim.model.rounds import ALWAYS, FIRST
 
-ALWAYS, FIRST = 1, 2
-"""How an access waits for another one's requests: always, or in the first one of the trips that are
-unrolled together."""
 Run = list[tuple[ir.Access, bool]]
 """The accesses of straight code in the order of the text, and whether each is conditional."""
 
@@ -32,7 +30,7 @@ def together(
     most: Integers,
     is_shared: Callable[[ir.Access], bool],
 ) -> tuple[npt.NDArray[np.int8], Integers]:
-    """How the access of each row waits for that of each column, and the loop of each access.
+    """The way in which each row's access waits for each column's, and the loop of each access.
 
     `most` has for each access in an unrolled loop the trips that are unrolled together. A loop is
     named by the first access in it; -1 is none, if `body` is no straight code or for lone accesses.
@@ -80,10 +78,11 @@ def _runs(block: ir.Block, most: Integers) -> Iterator[tuple[Run, bool]]:
             continue
         if isinstance(one, ir.RegisterWrite) and one.array != USE:
             continue
-        is_if = isinstance(one, ir.If) and isinstance(one.test, ir.Const)
-        access = one.then[0] if is_if else one
-        if isinstance(access, ir.MemoryAccess):
-            run.append((access, is_if))
+        access: ir.Stmt | None = one
+        if isinstance(one, ir.If) and isinstance(one.test, ir.Const) and len(one.then) == 1:
+            access = one.then[0]
+        if isinstance(access, ir.Access):
+            run.append((access, access is not one))
             continue
         if run:
             yield run, bool(most[run[0][0].site]) and len(run) == len([*accesses(block)])
