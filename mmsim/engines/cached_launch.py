@@ -8,8 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mmsim.engines.together import together
 from mmsim.host.free_memory import SMALL
+from mmsim.ir import nodes as ir
 from mmsim.ir.compiled import Straight, known_values
+from mmsim.ir.dtypes import Integers
 from mmsim.ir.needs import needs
 from mmsim.meaning.frame import Site
 from mmsim.meaning.launch import Launch
@@ -132,12 +135,14 @@ def bytes_of_tables(launch: Launch) -> int:
 class Waits(NamedTuple):
     """The requests for which each access of a launch waits, and the time of computations.
 
-    `needs` says whether the access of each row waits for requests of the access of each column.
-    `most` has each access's most requests under way, 0 for no bound. `pauses` has for each warp
-    the time that it computes before each request.
+    `needs` says how the access of each row waits for requests of the access of each column, see
+    `mmsim.model.rounds`. `loops` names for each access its loop whose trips are unrolled, by the
+    first access in it, -1 for none; `most` has the trips that are unrolled together, 0 for all.
+    `pauses` has for each warp the time that it computes before each request.
     """
 
-    needs: npt.NDArray[np.bool_]
+    needs: npt.NDArray[np.int8]
+    loops: npt.NDArray[np.int64]
     most: npt.NDArray[np.int64]
     pauses: npt.NDArray[np.int64]
 
@@ -152,23 +157,24 @@ def waits(launch: Launch) -> Waits:
     return Waits(*needed(launch), none if launch.pauses is None else launch.pauses())
 
 
-def needed(launch: Launch) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
-    """`Waits.needs` and `Waits.most` of a launch, which need no run of it."""
+def needed(launch: Launch) -> tuple[npt.NDArray[np.int8], Integers, Integers]:
+    """`Waits` of a launch without the pauses, which need no run of it."""
     meaning, machine, arithmetic = launch.meaning, launch.machine, launch.code.arithmetic
     count, body = len(meaning.sites), meaning.code.body
     ranges = launch.ranges if machine.unrolls else None
 
-    def found() -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.int64]]:
-        text, most = body, np.zeros(count, np.int64)
-        if ranges is not None:
-            known = known_values(meaning.typing, meaning.constant, ranges)
-            straight = Straight(body, count, known, arithmetic)
-            text, most = straight.body, np.array(straight.most, np.int64)
-        needed = np.zeros((count, count), dtype=bool)
-        for row, sites in enumerate(needs(text, count)):
-            needed[row, list(sites)] = True
-        return needed, most
+    def is_shared(one: ir.Access) -> bool:
+        return launch.arrays[one.array].own_units
 
+    def found() -> tuple[npt.NDArray[np.int8], Integers, Integers]:
+        if ranges is None:
+            return *together((), needs(body, count), none, is_shared), none
+        known = known_values(meaning.typing, meaning.constant, ranges)
+        straight = Straight(body, count, known, arithmetic)
+        most = np.array(straight.most, np.int64)
+        return *together(straight.body, needs(straight.body, count), most, is_shared), most
+
+    none = np.zeros(count, np.int64)
     if machine.under_way == 1:
-        return np.zeros((count, count), dtype=bool), np.zeros(count, np.int64)
+        return np.zeros((count, count), np.int8), none - 1, none
     return launch.memo.once("waits", found)

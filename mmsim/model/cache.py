@@ -278,8 +278,13 @@ def spread(number: int, places: int) -> int:
 
 
 def slice_of(numbers: Numbers, line: int) -> int:
-    """The slice of a line."""
-    return spread(line & ~numbers.near, numbers.slices)
+    """The slice of a line. The bits that don't count are taken out, so that lines spread evenly."""
+    near = numbers.near
+    while near > 0:
+        low = (near & -near) - 1
+        line = (line & low) | (line >> 1 & ~low)
+        near = (near & ~(low + 1)) >> 1
+    return spread(line, numbers.slices)
 
 
 def home_of(number: int, halves: int) -> int:

@@ -56,6 +56,11 @@ def dispatch_times(start: int, stages: Integers, units: Integers) -> Integers:
     return times
 
 
+ALWAYS, FIRST = 1, 2
+"""The ways in which an access waits for another one's requests: always, or in the first one of the
+trips that are unrolled together."""
+
+
 def sent(times: Any, sites: Any, first: int, places: int, site: int, done: int) -> None:
     """Note a dispatched request and its completion, in a place whose request has completed."""
     place = first
@@ -67,40 +72,50 @@ def sent(times: Any, sites: Any, first: int, places: int, site: int, done: int) 
 
 
 def next_request(
-    times: Any, sites: Any, first: int, places: int, needed: Any, site: int, most: int, now: int
+    times: Any, sites: Any, first: int, places: int, needed: Any, begins: bool, now: int
 ) -> int:
     """Return when the warp may send its next request after one that was dispatched `now`.
 
-    That is at least a time unit later. A place must be free, all requests of the sites that are
-    `needed` (by number of the site, true or false) must have completed, and all of its own `site`
-    if `most` of these are under way; 0 is no bound.
+    That is at least a time unit later. A place must be free, and all requests of the sites that are
+    `needed` must have completed: by number of the site `ALWAYS`, or `FIRST` if the request `begins`
+    trips that are unrolled together.
 
     >>> times, sites = [9, 20, 0], [0, 1, -1]
-    >>> [next_request(times, sites, 0, 3, needed, 0, 0, 4) for needed in ([0, 0], [1, 0])]
-    [5, 9]
-    >>> [next_request(times, sites, 0, 3, [0, 0], site, 1, 4) for site in (0, 1)]
-    [9, 20]
+    >>> needs = [0, 0], [ALWAYS, 0], [0, FIRST]
+    >>> [next_request(times, sites, 0, 3, needed, False, 4) for needed in needs]
+    [5, 9, 5]
+    >>> [next_request(times, sites, 0, 3, needed, True, 4) for needed in needs]
+    [5, 9, 20]
     >>> sent(times, sites, 0, 3, 1, 30)
-    >>> next_request(times, sites, 0, 3, [0, 0], 0, 0, 5), all_done(times, 0, 3)
+    >>> next_request(times, sites, 0, 3, [0, 0], False, 5), all_done(times, 0, 3)
     (9, 30)
-    >>> [next_request([9, 20, 0], [0, 0, -1], 0, 3, [0], 0, most, 4) for most in (2, 3)]
-    [20, 5]
     """
     soonest = times[first]
     least = now + 1
-    own = 0
-    last = 0
     for one in range(first, first + places):
         time = times[one]
         soonest = min(soonest, time)
-        if time > least and needed[sites[one]]:
-            least = time
-        if time > now and sites[one] == site:
-            own += 1
-            last = max(last, time)
-    if own > 0 and own == most:
-        least = max(least, last)
+        if time > least:
+            how = needed[sites[one]]
+            if how == ALWAYS or (how == FIRST and begins):
+                least = time
     return max(least, soonest)  # type: ignore[no-any-return]
+
+
+def trip(within: int, before: int, loop: int, site: int, together: int) -> int:
+    """Return the trip of a warp's request in its `loop`, the first of each `together` being 0.
+
+    The loop is that of `site`, named by its first site, and the warp's request `before` was in that
+    trip of the loop `within`. With 0 all trips are together.
+
+    >>> trip(-1, 0, 5, 6, 4), trip(5, 1, 5, 6, 4), [trip(5, 3, 5, 5, most) for most in (4, 16, 0)]
+    (0, 1, [0, 4, 4])
+    """
+    if loop != within:
+        return 0
+    if site != loop:
+        return before
+    return 0 if before + 1 == together else before + 1
 
 
 def reading(now: int, before: Number, count: int = 1) -> Number:
@@ -125,5 +140,5 @@ def all_done(times: Any, first: int, places: int) -> int:
     return last  # type: ignore[no-any-return]
 
 
-PARTS = (sent, next_request, all_done)
+PARTS = (sent, next_request, trip, all_done)
 """The functions of the places for requests under way."""

@@ -11,6 +11,7 @@ import mmsim as mm
 from mmsim.api.binding import bind
 from mmsim.engines.cached_launch import needed
 from mmsim.engines.selection import launch
+from mmsim.model.rounds import ALWAYS, FIRST
 from mmsim.model.threads import asked
 from tests.kit.generators.cached_machines import cached_machines
 from tests.kit.generators.draws import draws
@@ -100,6 +101,9 @@ def test_both_engines_agree_with_the_reference(drawn, schedule):
             assert rounds == expected.rounds
 
 
+HOW = {ALWAYS: "all", FIRST: "first"}
+
+
 @settings(max_examples=draws(30))
 @given(source=simple_programs(), unrolls=st.integers(0, 1), size=st.integers(1, 40))
 def test_each_access_waits_for_the_lines_of_the_reference(source, unrolls, size):
@@ -107,12 +111,14 @@ def test_each_access_waits_for_the_lines_of_the_reference(source, unrolls, size)
     machine = mm.Cached(1, 4, 10, under_way=2, unrolls=unrolls)
     program, sizes = define(source, "made"), asked(threads=9, block_size=5)
     one = bind(machine, program, [*arrays.values()], sizes, "asynchronous", 1 << 40)
-    needs, most = needed(one)
+    needs, loops, most = needed(one)
     lines = [site.place.line for site in one.meaning.sites]
     body = ast.parse(source).body[0].body
     expected = Waits(body, arrays | shared_arrays(body), unrolls)
-    for line, row, number in zip(lines, needs, most.tolist(), strict=True):
-        assert {lines[site] for site in np.flatnonzero(row)} == expected.needs[line]
+    of_sites = zip(lines, needs, loops.tolist(), most.tolist(), strict=True)
+    for line, row, loop, number in of_sites:
+        assert {lines[site]: HOW[row[site]] for site in np.flatnonzero(row)} == expected.needs[line]
+        assert (lines[loop] if loop >= 0 else None) == expected.loops.get(line)
         assert number == expected.most.get(line, 0)
 
 

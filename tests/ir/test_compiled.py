@@ -7,6 +7,7 @@ import mmsim as mm
 from mmsim import cuda
 from mmsim.api.binding import bind
 from mmsim.engines.cached_launch import waits
+from mmsim.model.rounds import ALWAYS
 from mmsim.model.threads import asked
 from tests.kit.generators.random_programs import define
 from tests.kit.runs.paths import both_engines
@@ -17,10 +18,10 @@ SUM = "s = 0.0\nfor k in {}:\n    s = s + a[k]\nb[T.id] = s"
 
 
 def of(program, *args, machine=MACHINE, **sizes):
-    """For each access the sites that it waits for, and its most requests under way."""
+    """For each access the sites that it always waits for, and its trips unrolled together."""
     sizes = {"threads": None, "block_size": None, "grid": None, "block": None, **sizes}
     found = waits(bind(machine, program, args, asked(**sizes), "asynchronous", 1 << 40))
-    needs = [[int(site) for site in np.flatnonzero(row)] for row in found.needs]
+    needs = [[int(site) for site in np.flatnonzero(row == ALWAYS)] for row in found.needs]
     return needs, found.most.tolist()
 
 
@@ -215,6 +216,12 @@ def test_the_larger_and_the_smaller_of_floats_end_no_block(extreme):
         b[0] = x
 
     assert of(kernel, A, A.copy(), grid=1, block=4) == ([[], [], [0, 1]], [0, 4, 0])
+
+
+@pytest.mark.parametrize("op", ["max", "min"])
+def test_the_larger_and_the_smaller_of_ptx_end_no_block(op):
+    text = LOOP.format(step="-4", more="").replace("add.f32", f"{op}.f32")
+    assert of(mm.RawKernel(text, "sums"), np.zeros(9, np.float32), grid=1, block=4)[1] == [4, 0]
 
 
 def test_without_it_nothing_is_waited_for_but_where_it_is_used():

@@ -209,10 +209,16 @@ def test_near_lines_share_a_slice():
     """Without bits 0 and 2, lines 0, 1, 4 and 5 are in one slice."""
     one = machine(slices=64, near=5).cache
     slices = [cache.slice_of(one, line) for line in range(12)]
-    first, second, third = cache.spread(0, 64), cache.spread(2, 64), cache.spread(8, 64)
-    assert slices == [first, first, second, second] * 2 + [third, third, *slices[10:]]
-    assert slices[10] == slices[11] == cache.spread(10, 64)
-    assert len({first, second, third, slices[10]}) == 4
+    own = [cache.spread(number, 64) for number in range(4)]
+    assert slices == [own[0], own[0], own[1], own[1]] * 2 + [own[2], own[2], own[3], own[3]]
+    assert len({*own}) == 4
+
+
+def test_the_lines_of_an_array_spread_evenly_over_the_slices():
+    one = machine(slices=78, near=37).cache
+    counts = np.bincount([cache.slice_of(one, line) for line in range(3072)])
+    assert len(counts) == 78
+    assert counts.max() <= 1.25 * counts.mean()
 
 
 def test_no_page_is_known_at_first():

@@ -25,7 +25,7 @@ from mmsim.model.cache import (
     spread,
 )
 from mmsim.model.cache import State as Cache
-from mmsim.model.rounds import all_done, completion, next_request, sent
+from mmsim.model.rounds import all_done, completion, next_request, sent, trip
 
 REQUEST = BARRIER + 1  # an operation: this number plus the number of a request
 
@@ -46,7 +46,8 @@ class Launch(NamedTuple):
     taken: Any  # what each block takes of the room for blocks
     orders: Any  # for each access, whether the order of its requests matters: see `NOTED`
     needs: Any  # for each access, whether it waits for the requests of each other access
-    most: Any  # for each access, its most requests under way; 0: no bound
+    loops: Any  # for each access, its loop whose trips are unrolled, see `Waits.loops`
+    most: Any  # for each access, the trips that are unrolled together
     pauses: Any  # for each warp, the time that it computes before a request or a barrier
     kinds: Any  # the kind of each access, a number of `mmsim.model.cache`
     to_shared: Any  # for each access, whether it goes to shared memory
@@ -63,6 +64,8 @@ class State(NamedTuple):
     sequences: Any  # the place of each warp in its operations, and their end
     times: Any
     sites: Any  # the requests under way of each warp, see `mmsim.model.rounds`
+    within: Any
+    trips: Any  # for each warp the loop of its last request, and the trip
     ready: Any  # for each DMM the tree of its warps that are ready at the memory unit
     ready_shared: Any  # the same at its shared memory
     last: Any  # for each DMM the nodes of the warps that the two units dispatched last
@@ -253,6 +256,8 @@ def under_way(launch: Launch, state: State, warp: int, site: int, now: int, done
     state.numbers[DONE] = max(state.numbers[DONE], done)
     first = warp * launch.places
     sent(state.times, state.sites, first, launch.places, site, done)
+    state.trips[warp] = next_trip(launch, state, warp, site)
+    state.within[warp] = launch.loops[site]
     sequence = state.sequences[warp]
     order = launch.orders[site]
     if order > 0:
@@ -269,6 +274,12 @@ def under_way(launch: Launch, state: State, warp: int, site: int, now: int, done
     state.numbers[UNTIL] = min(state.numbers[UNTIL], soonest)
 
 
+def next_trip(launch: Launch, state: State, warp: int, site: int) -> int:
+    """The trip of a warp's next request in its loop, of those that are unrolled together."""
+    last = state.within[warp], state.trips[warp]
+    return trip(*last, launch.loops[site], site, launch.most[site])
+
+
 def follow(launch: Launch, state: State, warp: int, now: int) -> None:
     """Note the time when a warp goes on whose last request was dispatched at `now`."""
     first = warp * launch.places
@@ -283,8 +294,9 @@ def follow(launch: Launch, state: State, warp: int, now: int) -> None:
         state.numbers[DONE] = max(state.numbers[DONE], time + pause)  # a barrier ends no earlier
     else:
         after = launch.site[operation - REQUEST]
-        own = launch.needs[after], after, launch.most[after]
-        time = next_request(state.times, state.sites, first, launch.places, *own, now)
+        begins = next_trip(launch, state, warp, after) == 0
+        own = state.times, state.sites, first, launch.places
+        time = next_request(*own, launch.needs[after], begins, now)
     push(state, time + pause, warp)
 
 
@@ -431,6 +443,7 @@ PARTS = (
     make_room,
     open_barrier,
     go_on,
+    next_trip,
     follow,
     under_way,
     dispatch_shared,

@@ -466,6 +466,8 @@ class Requests:
             sequences=sequences_of(start, warps),
             times=zeros(warps * places),
             sites=np.zeros(warps * places, np.int32),
+            within=np.full(warps, -1, np.int64),
+            trips=zeros(warps),
             ready=zeros((dmms, words)),
             ready_shared=zeros((dmms, words)),
             last=zeros((dmms, 2)),

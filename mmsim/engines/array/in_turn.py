@@ -455,7 +455,7 @@ def orders(launch: Launch) -> npt.NDArray[np.int64]:
     The word that an atomic leaves is used, too, if other accesses may read it.
     """
     sites = launch.meaning.sites
-    (needs, _), graph = needed(launch), Graph(up_to_barriers(launch.meaning.code.body))
+    needs, graph = needed(launch)[0], Graph(up_to_barriers(launch.meaning.code.body))
     plain = {site.array for site in sites if not in_order(launch, site)}
     found = np.zeros(len(sites), np.int64)
     for site in sites:

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 from simpy import Event
 
-from mmsim.engines.cached_launch import waits
+from mmsim.engines.cached_launch import Waits, waits
 from mmsim.engines.events.barriers import Barriers
 from mmsim.engines.events.driver import Driver
 from mmsim.engines.events.moment import BEGIN, COMPLETION
@@ -24,7 +24,7 @@ from mmsim.model.byte_banks import fewest_stages
 from mmsim.model.cache import cluster_of_each
 from mmsim.model.machines import Unit
 from mmsim.model.memory import ArrayInMemory
-from mmsim.model.rounds import all_done, next_request, reading, sent
+from mmsim.model.rounds import all_done, next_request, reading, sent, trip
 from mmsim.model.turns import GroupsInTurn, Turns, WarpsInTurn
 from mmsim.monitors.listener import Access, Listener
 
@@ -85,13 +85,13 @@ class Asynchronous(Driver):
         self.spinning: dict[int, int] = {}  # by warp, its requests when a loop first repeated
         self.spinning_at = -1  # the changes of memory then; the next one lets them go on
         self.ended_now: list[int] = []  # blocks that have not made room yet
-        self.needs, self.most, self.pauses = (part.tolist() for part in waits(launch))
+        self.waits = Waits(*(part.tolist() for part in waits(launch)))
         self.running = [0] * self.grid.blocks  # warps of each block that have begun and not ended
         self.soon(COMPLETION, lambda _: self.begin_blocks(list(self.residency.first())))
 
     def begin_blocks(self, blocks: Iterable[int]) -> None:
         """Begin blocks now; each may end immediately."""
-        ahead = self.launch.machine.under_way > 1 or any(self.pauses)
+        ahead = self.launch.machine.under_way > 1 or any(self.waits.pauses)
         kind = Ahead if ahead else Warp
         for block in blocks:
             first = block * self.grid.warps_per_block
@@ -335,29 +335,37 @@ class Ahead(Warp):
         super().__init__(driver, number)
         self.places = driver.launch.machine.under_way
         self.times, self.sites = [0], [0]
+        self.within, self.trip = -1, 0
         self.knows = False
 
     def served(self, delay: int) -> None:
         now = self.driver.now
         places = len(self.times)
-        sent(self.times, self.sites, 0, places, self.request.site.number, now + delay)
+        site = self.request.site.number
+        sent(self.times, self.sites, 0, places, site, now + delay)
+        self.trip, self.within = self.next_trip(site), self.driver.waits.loops[site]
         if places < self.places and min(self.times) > now:  # another place, on demand
             self.times.append(0)
             self.sites.append(0)
         if self.work():
             self.go_on_after(now)
 
+    def next_trip(self, site: int) -> int:
+        """The trip of its next request in its loop, of those that are unrolled together."""
+        waits = self.driver.waits
+        return trip(self.within, self.trip, waits.loops[site], site, waits.most[site])
+
     def go_on_after(self, before: int) -> None:
         """Go on later than `before`, and as soon as the requests under way let it."""
         self.knows = True
         if isinstance(self.want, Request):
-            site, driver = self.want.site.number, self.driver
-            own = driver.needs[site], site, driver.most[site]
-            time = next_request(self.times, self.sites, 0, len(self.times), *own, before)
+            site, needs = self.want.site.number, self.driver.waits.needs
+            under_way = self.times, self.sites, 0, len(self.times)
+            time = next_request(*under_way, needs[site], self.next_trip(site) == 0, before)
         else:
             time = all_done(self.times, 0, len(self.times))
         if self.want is not None:
-            time += self.driver.pauses[self.warp]
+            time += self.driver.waits.pauses[self.warp]
         self.after(max(time - self.now, 0), COMPLETION)
 
     def happen(self) -> None:

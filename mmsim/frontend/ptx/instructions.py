@@ -308,7 +308,7 @@ def _known(x: Value) -> ir.Scalar | None:
 
 def _extreme_of_floats(op: str, form: Form, x: Value, y: Value) -> Value:
     """The smaller or larger float, also if one is a NaN or they are zeros of two signs."""
-    is_below_zero = x.meeting(1.0) / (x if op == "max" else y) < 0.0
+    is_below_zero = (x if op == "max" else y).call("as_integer") < 0
     takes_other = x.compared("<" if op == "max" else ">", y) | (x.equals(y) & is_below_zero)
     return ((y if form.has("NaN") else x).is_nan() | takes_other).choose(y, x)
 

@@ -29,7 +29,7 @@ JUMPING = ("sqrt", "sin", "cos", "tan", "pow", "fmod", "remainder", "hypot", "at
 
 
 class Waits:
-    """For each access, by line: the lines for which it waits, and its most requests under way.
+    """For each access, by line: how it waits for which lines, and its most requests under way.
 
     A state has the lines from which the value of each variable may come, and from which `USED` and
     `COMPUTED` ones do; None if no path leads there.
@@ -37,8 +37,14 @@ class Waits:
 
     def __init__(self, body, arrays, unrolls):
         self.arrays, self.unrolls = arrays, unrolls
-        self.needs, self.most = defaultdict(set), {}
+        self.shared, self.used, self.most = shared_arrays(body), defaultdict(set), {}
+        self.loops = {}
+        self.piece, self.pieces = [], {}
         self.block(body, {})
+        self.needs = defaultdict(dict)
+        self.needs |= {line: dict.fromkeys(used, "all") for line, used in self.used.items()}
+        for piece, is_loop in self.pieces.items() if unrolls else ():
+            self.move_up(piece, is_loop)
 
     def block(self, body, state):
         """The state after statements, of which straight ones are in pieces."""
@@ -57,6 +63,7 @@ class Waits:
         return state
 
     def end_piece(self, state):
+        self.pieces[tuple(self.piece)], self.piece = False, []
         return state and {**state, COMPUTED: set(), USED: lines(state, USED, COMPUTED)}
 
     def statement(self, node, state, tested=None):
@@ -111,6 +118,8 @@ class Waits:
             before = state = use(state, tested(state))
             state = either(state, walk(inner, state))
             state = use(state, tested(state))
+            if most is not None:
+                self.pieces[tuple(self.piece)], self.piece = True, []
         return state
 
     def set(self, name, former, value, state, tested):
@@ -128,8 +137,39 @@ class Waits:
 
     def access(self, node, nodes, state, tested):
         """The state after the access of a statement."""
-        self.needs[node.lineno] |= lines(state, USED) | of(state, *nodes) | (tested or set())
+        self.used[node.lineno] |= lines(state, USED) | of(state, *nodes) | (tested or set())
+        ((line, array),) = accesses(node, self.arrays)
+        reads = isinstance(node, ast.Subscript)
+        self.piece.append((line, array in self.shared, reads, tested is not None))
         return {**state, USED: set() if tested is None else lines(state, USED)}
+
+    def move_up(self, piece, is_loop):
+        """Let an access of a piece not wait for reads that are moved above one of its depth."""
+        number = {line: place for place, (line, *_) in reversed([*enumerate(piece)])}
+        again = {line: place for place, (line, *_) in enumerate(piece)}
+        depth, ends = {}, (None, -1)
+        for line in sorted(number, key=number.get):
+            if number[line] > ends[1] or ends[0] is None:
+                ends = line, number[line]
+            if is_loop or again[line] > number[line]:
+                self.loops[line], ends = piece[0][0] if is_loop else ends[0], (
+                    ends[0], max(ends[1], again[line]))  # fmt: skip
+            earlier = {one for one in self.used[line] if number.get(one, 1000) < number[line]}
+            depth[line] = 1 + max((depth[one] for one in earlier), default=-1)
+            for one in earlier:
+                begin, memory = number[one], piece[number[one]][1]
+                stays = [shared == memory and not reads for _, shared, reads, _ in piece]
+                top = begin - [*stays[:begin][::-1], True].index(True)
+                above = [at for at, *_, when in piece[top:begin] if not when]
+                if depth[line] in map(depth.get, above):
+                    del self.needs[line][one]
+                elif line in self.loops and not any(
+                    stays if is_loop else stays[begin : again[line]]
+                ):
+                    self.needs[line][one] = "first"
+        for line, _, reads, _ in piece if is_loop else ():
+            if reads:
+                self.needs[piece[0][0]].setdefault(line, "first")
 
     def is_straight(self, node):
         """Return whether a statement is a part of a piece."""
@@ -347,6 +387,7 @@ class Warp:
     def __init__(self, program, block, dmm, now):
         self.program, self.block, self.dmm = program, block, dmm
         self.answer, self.requests, self.may_send, self.pause = None, [], now, 0
+        self.loop, self.trip = None, 0
 
     def advance(self, pause):
         """Go on to the next access, barrier or the end; computing before it takes a pause."""
@@ -365,9 +406,17 @@ class Warp:
             return False
         busy, line = self.under_way(now), self.event.line
         free = now - self.pause >= self.may_send and len(busy) < most
-        own = [end for of, end in self.requests if of == line and end >= self.may_send]
-        few = len(own) < waits.most.get(line, len(own) + 1) or max(own) <= now - self.pause
-        return free and few and (most == 1 or not waits.needs[line] & set(busy))
+        begins = self.trip_of(line, waits) == 0
+        awaited = {one for one, how in waits.needs[line].items() if how == "all" or begins}
+        return free and (most == 1 or not awaited & set(busy))
+
+    def trip_of(self, line, waits):
+        """The trip of a request of its loop, of those that are unrolled together."""
+        loop = waits.loops.get(line)
+        if loop != self.loop:
+            return 0
+        trip = self.trip + (loop == line)
+        return 0 if loop == line and trip == waits.most.get(line) else trip
 
     def is_idle(self, now):
         return not isinstance(self.event, Access) and not self.under_way(now)
@@ -477,6 +526,8 @@ class Run:
                         access, threads, warp.dmm, self.now
                     )
                     warp.requests.append((access.line, end))
+                    warp.trip = warp.trip_of(access.line, self.waits)
+                    warp.loop = self.waits.loops.get(access.line)
                     warp.may_send = self.now + 1
                     warp.advance(self.pauses[number])
             self.now += 1

@@ -133,7 +133,8 @@ class Cache:
     def slice(self, line):
         """The resource of the slice in which a line lies: `near` has the bits that don't count."""
         bits = [bit for bit in range(line.bit_length()) if not self.m.near >> bit & 1]
-        return "slice", spread(sum(line & 1 << bit for bit in bits), self.m.slices)
+        left = sum((line >> bit & 1) << place for place, bit in enumerate(bits))
+        return "slice", spread(left, self.m.slices)
 
     def passed(self, now, resource, items, time, more=0):
         """The time at which a request has passed a resource; `now` if it has no item for it."""
