@@ -339,8 +339,9 @@ class Counting:
     def _instruction(self, value: ir.Expr, found: Operations) -> Operations:
         """The operation of an instruction of PTX, which may take several to say what it does."""
         width = self._width(value)
-        if f"quotient {width}" in found and f"sqrt {width}" in found:
-            return Operations((f"exp2 {width}",))  # the inverse of a root
+        if {"quotient", "sqrt"} <= {kind.partition(" ")[0] for kind in found}:
+            # The inverse of a root: of a float as fast as exp2, of a double about as the root.
+            return Operations((f"{'exp2' if width == 'float32' else 'sqrt'} {width}",))
         if found.total() <= 2:
             return found
         if any(kind.startswith("division") for kind in found):

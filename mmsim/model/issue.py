@@ -25,6 +25,8 @@ Warps = npt.NDArray[np.float64]
 
 DEPENDENT = 4
 """Clock cycles from an operation of a warp to the next one that needs its result."""
+OF_DOUBLES = 8
+"""The same from a sum or a product of doubles."""
 APART = 2
 """Clock cycles from an operation of a warp to the next one that doesn't need its result."""
 JUMP = 6
@@ -115,6 +117,8 @@ def _alone(card: Card, kinds: Sequence[str]) -> npt.NDArray[np.int64]:
     for place, kind in enumerate(kinds):
         if kind == OF_CHOICE:
             found[place] = JUMP * card.cycle_time
+        elif kind in DOUBLES:
+            found[place] = max(found[place], OF_DOUBLES * card.cycle_time)
         elif kind.startswith(SINGLE):
             found[place] = max(found[place], DEPENDENT * card.cycle_time)
         elif kind in READY:

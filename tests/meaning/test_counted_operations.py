@@ -519,3 +519,18 @@ def test_a_comparison_takes_the_result_of_another_one():
     text = "x = a[T.id]\nif x < 9.0 and x > -1.0:\n    b[0] = 1"
     found = operations(text, DOUBLES, DOUBLES)
     assert found == in_each(access=2, choice=1, product_int32=2, sum_float64=2)
+
+
+@pytest.mark.parametrize(("of", "name"), [("f32", "exp2"), ("f64", "sqrt")])
+def test_the_inverse_of_a_root_is_one_operation(of, name):
+    """As fast as 2 to a power for floats, about as a root for doubles."""
+    registers = f".reg .{of} %f<4>;\n    .reg .u64"
+    text = REMAINDER.replace(".reg .u64", registers).replace(".s32 %r1", f".{of} %f1")
+    text = text.replace("OP.s32 %r3, %r1, %r2", f"rsqrt.approx.{of} %f3, %f1")
+    text = text.replace(".s32 [%rd1], %r3", f".{of} [%rd1], %f3")
+    text = text.replace("ld.global.s32 %r2, [%rd1+4];", "")
+    kernel = mm.RawKernel(text, "rest")
+    sizes = {"threads": None, "block_size": None, "grid": 2, "block": 4}
+    argument = SINGLES if of == "f32" else DOUBLES
+    found = run_counted(kernel, argument + argument.dtype.type(1), sizes=sizes)[1]
+    assert found[f"{name} float{of[1:]}"] == [1, 1]

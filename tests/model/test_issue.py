@@ -24,6 +24,8 @@ def counts(*of_warps):
 def test_a_warp_by_itself_waits_for_each_result():
     found = issue(H200, KINDS, counts((0, 1000), (0, 10), (0, 10), (0, 10)), GRID, 32)
     assert found == 1000 * 4 * H200.cycle_time
+    found = issue(H200, ("sum float64",), counts(*[(9,)] * 4), GRID, 32)
+    assert found == 9 * 8 * H200.cycle_time
     kinds = "convert float64", "exp float32"
     found = issue(H200, kinds, counts((9, 0), (0, 0), (0, 0), (0, 0)), GRID, 32)
     assert found == 9 * 4 * COSTS["convert float64"] > 9 * 4 * H200.cycle_time
