@@ -458,6 +458,12 @@ def test_the_smaller_one_of_two_values_is_one_operation():
         x, y = a[0], a[1]
         b[0] = x if x < y else y
 
+    @cuda.jit
+    def other(a, b):
+        x, y = a[0], a[1]
+        b[0] = x if (x < y) | (x != x) else y
+
+    assert operations(other, SINGLES, SINGLES)["choice"] == [1, 1]
     assert operations(least, SINGLES, SINGLES) == in_each(access=3, logic_int32=1)
     assert operations(least, DOUBLES, DOUBLES) == in_each(access=3, sum_float64=1)
     found = operations(chosen, SINGLES, SINGLES)
@@ -466,7 +472,7 @@ def test_the_smaller_one_of_two_values_is_one_operation():
     assert whole == in_each(access=3, logic_int32=1)
 
 
-def test_a_value_that_only_a_branch_reads_is_not_chosen():
+def test_a_value_that_only_a_branch_reads_or_that_a_jump_passes_is_not_chosen():
     @cuda.jit
     def turned(a, b):
         x = a[0]
@@ -478,7 +484,17 @@ def test_a_value_that_only_a_branch_reads_is_not_chosen():
         b[0] = x
         b[1] = y
 
+    @cuda.jit
+    def jumped(a, b):
+        x = a[0]
+        if x < a[2]:
+            x = a[1]
+            while b[0] < 0:
+                b[1] = 0
+        b[0] = x
+
     assert operations(turned, SINGLES, SINGLES)["logic int32"] == [1 + 2] * 2
+    assert operations(jumped, SINGLES, SINGLES)["logic int32"] == [1, 1]
 
 
 REMAINDER = """
