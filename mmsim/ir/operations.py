@@ -721,7 +721,7 @@ def _read(block: ir.Block) -> set[str]:
 
 
 def _reads(block: ir.Block) -> Counter[str]:
-    """How often each variable stands in the expressions of a block."""
+    """The number of times that each variable stands in the expressions of a block."""
     return Counter(part.name for part in all_parts(block) if isinstance(part, ir.Var))
 
 
