@@ -15,6 +15,7 @@ from typing import TypeGuard
 from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import is_whole
+from mmsim.ir.idioms import uncast
 from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operations import MANY, PREDICATED, UNROLLED, WHOLE, copies, trips_of
@@ -299,10 +300,10 @@ def _counts_unrolled(loop: ir.While) -> bool:
     test = values.get(loop.test.name) if isinstance(loop.test, ir.Var) else None
     if loop.body or not isinstance(test, ir.Compare):
         return False
-    counter, end = _uncast(test.left), test.right
+    counter, end = uncast(test.left), test.right
     if not isinstance(counter, ir.Var) or values.keys() & set(names((end,))):
         return False
-    step = _uncast(values.get(counter.name, end))
+    step = uncast(values.get(counter.name, end))
     if not isinstance(step, ir.Binary) or step.op != "+" or not _is_var(step.left, counter.name):
         return False
     by = step.right.value if isinstance(step.right, ir.Const) else 0
@@ -311,15 +312,8 @@ def _counts_unrolled(loop: ir.While) -> bool:
 
 def _is_var(value: ir.Expr, name: str) -> bool:
     """Return whether a value is a variable, or one that is converted."""
-    value = _uncast(value)
+    value = uncast(value)
     return isinstance(value, ir.Var) and value.name == name
-
-
-def _uncast(value: ir.Expr) -> ir.Expr:
-    """A value without conversions."""
-    while isinstance(value, ir.Unary) and row_of(value).kind == "cast":
-        value = value.operand
-    return value
 
 
 def _steps(statement: ir.Stmt, counter: str) -> Iterator[ir.Expr]:

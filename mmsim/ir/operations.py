@@ -4,7 +4,8 @@ The accesses say what memory does; these say what the multiprocessors have to is
 named by what it computes and its type, as "sum int32". A compiler computes an expression once as
 long as its variables stay the same, before a loop if they don't change in it, adds a product in one
 operation if it may, and puts a constant part of an index into the access. Sums of integers have the
-width of their type. Products and divisions take 32 bits if their range is known to be narrow.
+width of their type. Products and divisions take 32 bits if their range is known to be narrow. A
+comparison takes the result of another one, so "and", "or" and "not" are free.
 """
 
 from __future__ import annotations
@@ -12,24 +13,34 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 from mmsim.ir.dtypes import BOOL, SINGLE, Type, is_int, is_whole
 from mmsim.ir.fixed import Fixed
+from mmsim.ir.idioms import counts_bits, extremes
 from mmsim.ir.lower import is_check
 from mmsim.ir.nodes import assert_never
 from mmsim.ir.operators import row_of
 from mmsim.ir.row import Range, is_within
-from mmsim.ir.walk import accesses, expressions, inside, names, parts, statements, targets
+from mmsim.ir.walk import (
+    Key,
+    accesses,
+    all_parts,
+    expressions,
+    inside,
+    key_of,
+    names,
+    parts,
+    statements,
+    targets,
+)
 
 Operations = Counter[str]
 """The number of each operation; parts of one where a compiler shares it among trips of a loop."""
-Key = Any
 
 NARROW: Range = (-(2**31), 2**32 - 1)
 """The integers for which 32 bits are enough."""
@@ -58,6 +69,7 @@ LOGIC = ("bits", "shift", "extreme", "not", "compare")
 OF_BRANCH, OF_TRIP, OF_TURN = 3, 2, 2
 """Jumps of a branch whose lanes meet again, of a trip of a loop over a range, of one of another
 loop, in which lanes leave one by one."""
+OF_SUM = "sum int32"
 OF_PLACE = "place int32"
 """A sum on the way to a place, which waits for no value that the program computes."""
 OF_LOOP, OF_RANGE, OF_INDEX, OF_AXIS, OF_ADDRESS = 30, 10, 5, 4, 2
@@ -110,7 +122,7 @@ class Counting:
         self.fixed = Fixed(self.body, self.constant, self._is_flat)
         self._is_cut = False  # whether only 32 bits of an integer are used
         self._last, self._read = _last(self.body), _read(self.body)
-        self._chooses = False  # whether a branch around is one without a jump
+        self._reads = _reads(self.body)
         self._is_decided = False  # whether a branch around is one that the compiler takes
         self._known: dict[Key, frozenset[str]] = {}
         self._positive: set[str] = set()
@@ -157,25 +169,25 @@ class Counting:
                 found, used = self._values((value,)), set(names((value,)))
                 if isinstance(statement, ir.Assign) and self._is_at_least_0(value, used):
                     self._positive = self._positive | {statement.target}
-                if self._chooses and not self.is_ptx and isinstance(value, ir.Var | ir.Const):
-                    found[OF_LOGIC] += 2 if self._width(value).endswith("64") else 1
                 return self._instruction(value, found) if self.is_ptx else found
             case ir.Load() | ir.Store() | ir.Atomic() | ir.VectorLoad() | ir.VectorStore():
                 rest = expressions(statement)[len(statement.index) :]
                 return self._address(statement) + self._values(rest) + Operations((OF_ACCESS,))
             case ir.If(test, then, orelse):
+                if (values := extremes(statement, self.of)) is not None:
+                    return self._values(values) + self._logic(self._width(values[0]))
                 is_decided, self._is_decided = self._is_decided, self.fixed.knows(test)
                 own = self._values((test,))
                 if not self._is_decided:
                     own[OF_CHOICE] += 1 if statement.number in self._last else _jumps(statement)
-                chooses, self._chooses = self._chooses, _jumps(statement) == 1
+                    own += Operations({OF_LOGIC: self._chosen(statement)})
                 known, positive = dict(self._known), self._positive
                 self._positive = positive | _positive(test)
                 self._block(then)
                 self._positive = positive | _positive_unless(test)
                 self._known = dict(known)
                 self._block(orelse)
-                self._positive, self._chooses = positive, chooses
+                self._positive = positive
                 self._known, self._is_decided = known, is_decided
                 self._set(*changes((statement,)))
                 return own
@@ -203,6 +215,9 @@ class Counting:
                     else Operations({name: number / unrolled for name, number in trip.items()})
                 )
                 return own
+            case ir.While() if not self.is_ptx and counts_bits(statement):
+                self.trip[statement.number] = Operations()
+                return Operations({OF_SUM: OF_BITS})
             case ir.While(prelude, test, body):
                 turns = 0 if self.fixed.unrolls(statement) else OF_TURN
                 self.trip[statement.number] = Operations({OF_CHOICE: turns} if turns else ())
@@ -220,6 +235,21 @@ class Counting:
                 return Operations()
             case _:
                 assert_never(statement, "the count of operations")
+
+    def _chosen(self, branch: ir.If) -> int:
+        """The choices of values in a branch without a jump: of each variable that is read later.
+
+        One of 64 bits takes two.
+        """
+        if self.is_ptx or _jumps(branch) > 1:
+            return 0
+        found = {
+            one.target: 2 if self._width(one.value).endswith("64") else 1
+            for one in (*branch.then, *branch.orelse)
+            if isinstance(one, ir.Assign) and isinstance(one.value, ir.Var | ir.Const)
+        }
+        own = _reads((branch,))
+        return sum(number for name, number in found.items() if own[name] < self._reads[name])
 
     def _is_flat(self, loop: ir.For) -> bool:
         """Return whether a loop over a range is unrolled whole."""
@@ -291,7 +321,7 @@ class Counting:
         if (narrow := _narrowed(value, self.of)) is not None:
             found = self._values(narrow) + self._operation(expressions(value)[0], SINGLE)
         elif (whole := _tested_for_0(value, self.of)) is not None:
-            found = self._value(whole) + Operations((OF_LOGIC,))
+            found = self._value(whole) + self._logic(self._width(whole))
         else:
             found = self._values(expressions(value)) + self._own(value)
         self._is_cut = is_cut
@@ -309,8 +339,9 @@ class Counting:
     def _instruction(self, value: ir.Expr, found: Operations) -> Operations:
         """The operation of an instruction of PTX, which may take several to say what it does."""
         width = self._width(value)
-        if f"quotient {width}" in found and f"sqrt {width}" in found:
-            return Operations((f"exp2 {width}",))  # the inverse of a root
+        if {"quotient", "sqrt"} <= {kind.partition(" ")[0] for kind in found}:
+            # The inverse of a root: of a float as fast as exp2, of a double about as the root.
+            return Operations((f"{'exp2' if width == 'float32' else 'sqrt'} {width}",))
         if found.total() <= 2:
             return found
         if any(kind.startswith("division") for kind in found):
@@ -320,7 +351,9 @@ class Counting:
 
     def _own(self, value: ir.Expr) -> Operations:
         match value:
-            case ir.Logic() | ir.Choose():
+            case ir.Logic():
+                return Operations()  # a comparison takes the result of another one
+            case ir.Choose():
                 return Operations((OF_LOGIC,))
             case ir.Unary() | ir.Binary() | ir.Compare() | ir.Call():
                 return self._operation(value)
@@ -341,6 +374,8 @@ class Counting:
             width = self._width(operands[0])
         if is_check(value) or kind in FREE or self._is_given(value):
             return Operations()
+        if kind in ("bits", "not") and all(self.of(one) == BOOL for one in operands):
+            return Operations()  # a comparison takes the result of another one
         if self.is_ptx and width == "int64" and kind != "cast" and all(map(self._is_32, operands)):
             width = "int32"
         if kind == "cast":
@@ -358,24 +393,28 @@ class Counting:
             return Operations()
         if kind == "division" and is_whole(self.of(operands[1])):
             found = self._division(kind, operands[1], max(map(self._narrow, operands), key=_bits))
-            if self.arithmetic == "numba" and not self._counts_up(operands[0]):
+            if self.arithmetic == "numba" and not self._has_no_sign(operands[0]):
                 found[f"sum {width}"] += OF_FLOOR
             return found
         if value.op in SAME_BITS:
             return Operations()
         if value.op in ON_BITS:
-            return Operations({"sum int32": OF_BITS})
+            return Operations({OF_SUM: OF_BITS})
         if value.op == "fma":
             return Operations((f"product {width}",))
-        if kind in LOGIC and width != "int64":
-            return Operations((OF_LOGIC,))
-        if kind in LOGIC or kind in SIMPLE or value.op in EXACT:
+        if kind in LOGIC:
+            return self._logic(width)
+        if kind in SIMPLE or value.op in EXACT:
             return Operations((f"sum {width}",))
         if self.is_ptx and value.op in APPROXIMATE and width == "float32":
             return Operations(("exp2 float32",))
         if kind == "function":
             return Operations((f"{value.op} {self._width(operands[0])}",))
         return Operations((f"{kind} {width}",))
+
+    def _logic(self, width: str) -> Operations:
+        """A comparison or an operation on bits: in 64 bits as long as a sum."""
+        return Operations((f"sum {width}" if width.endswith("64") else OF_LOGIC,))
 
     def _division(self, kind: str, divisor: ir.Expr, width: str) -> Operations:
         """A division of integers: by a constant it is a shift, or a product and sums."""
@@ -515,6 +554,10 @@ class Counting:
         fields = {part.field for part in parts(value) if isinstance(part, ir.ThreadField)}
         is_own = fields <= OWN_FIELDS and (bool(fields) or bool(used))
         return is_own and used <= self._positive | self._flat
+
+    def _has_no_sign(self, value: ir.Expr) -> bool:
+        """Return whether a compiler knows that an integer is at least 0."""
+        return self.of(value).kind == "u" or self._is_at_least_0(value, set(names((value,))))
 
     def _counts_up(self, value: ir.Expr) -> bool:
         """Return whether an index is known to be at least 0."""
@@ -677,6 +720,11 @@ def _read(block: ir.Block) -> set[str]:
     return found
 
 
+def _reads(block: ir.Block) -> Counter[str]:
+    """The number of times that each variable stands in the expressions of a block."""
+    return Counter(part.name for part in all_parts(block) if isinstance(part, ir.Var))
+
+
 def _last(block: ir.Block) -> set[int]:
     """The branches behind which a program has nothing: their lanes don't meet again."""
     rest = [one for one in block if not isinstance(one, ir.Return)]
@@ -757,15 +805,3 @@ def _is_single(number: ir.Scalar) -> bool:
 
 def _bits(width: str) -> int:
     return int(width.lstrip("intfloa"))
-
-
-def key_of(value: Any) -> Key:
-    """An expression without its places: equal for expressions that compute the same."""
-    if isinstance(value, tuple):
-        return tuple(map(key_of, value))
-    if not hasattr(value, "__dataclass_fields__"):
-        return value
-    parts = ((one.name, getattr(value, one.name)) for one in fields(value))
-    return type(value).__name__, *(
-        key_of(part) for name, part in parts if not isinstance(part, Place)
-    )

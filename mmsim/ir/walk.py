@@ -14,11 +14,13 @@ from functools import cache
 from itertools import count
 from typing import Any, Generic, TypeVar, get_args
 
+from mmsim.errors import Place
 from mmsim.ir import nodes as ir
 
 KINDS = (*get_args(ir.Stmt), *get_args(ir.Expr))
 Node = TypeVar("Node", bound=ir.Stmt | ir.Expr)
 T = TypeVar("T")
+Key = Any
 
 
 def _holding(node: ir.Stmt | ir.Expr, part: str) -> tuple[str, ...]:
@@ -239,3 +241,15 @@ def writes_registers(statement: ir.Stmt) -> bool:
 def reads_registers(value: ir.Expr) -> bool:
     """Return whether an expression reads a register array."""
     return any(isinstance(part, ir.RegisterRead) for part in parts(value))
+
+
+def key_of(value: Any) -> Key:
+    """An expression without its places: equal for expressions that compute the same."""
+    if isinstance(value, tuple):
+        return tuple(map(key_of, value))
+    if not hasattr(value, "__dataclass_fields__"):
+        return value
+    parts = ((one.name, getattr(value, one.name)) for one in fields(value))
+    return type(value).__name__, *(
+        key_of(part) for name, part in parts if not isinstance(part, Place)
+    )

@@ -7,7 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mmsim.ir.operations import OF_ACCESS, OF_BARRIER, OF_CHOICE, OF_EXCHANGE, OF_LOGIC, OF_PLACE
+from mmsim.ir.operations import (
+    OF_ACCESS,
+    OF_BARRIER,
+    OF_CHOICE,
+    OF_EXCHANGE,
+    OF_LOGIC,
+    OF_PLACE,
+    OF_SUM,
+)
 from mmsim.model.card import SCHEDULERS, Card
 from mmsim.model.schedulers import Schedulers
 from mmsim.model.threads import Grid
@@ -17,6 +25,8 @@ Warps = npt.NDArray[np.float64]
 
 DEPENDENT = 4
 """Clock cycles from an operation of a warp to the next one that needs its result."""
+OF_DOUBLES = 8
+"""The same from a sum or a product of doubles."""
 APART = 2
 """Clock cycles from an operation of a warp to the next one that doesn't need its result."""
 JUMP = 6
@@ -25,9 +35,9 @@ OVERLAP = 3
 """The exponent of the times that are added: 1 if nothing overlaps, large if all does."""
 SINGLE = ("sum ", "product ", "convert ", "logic ")
 """The operations of one instruction."""
-OF_SUM = "sum int32"
-OWN = (OF_BARRIER, OF_EXCHANGE, "product int32", "convert ", "sum float64", "product float64")
-"""The operations that have units of their own."""
+DOUBLES = ("sum float64", "product float64")
+OWN = ((OF_BARRIER,), (OF_EXCHANGE,), ("product int32",), ("convert ",), DOUBLES)
+"""The operations that have units of their own, by unit."""
 HALF = {OF_LOGIC: 1.0, OF_CHOICE: 1.0, OF_PLACE: 0.5}
 """The operations of a unit that begins one in two cycles, as shares: half of those of a place."""
 READY = (OF_ACCESS, OF_BARRIER, OF_EXCHANGE, OF_PLACE)
@@ -68,10 +78,10 @@ def issue(card: Card, kinds: Sequence[str], warps: Warps, grid: Grid, held: int 
     schedulers = Schedulers(grid, at_once, of_kinds @ warps)
     logic = warps.T @ [HALF.get(kind, 0.0) for kind in kinds]
     times = [2 * card.cycle_time * schedulers.busiest(logic)]
-    for place, kind in enumerate(kinds):
-        if kind.startswith(OWN):
-            times.append(SCHEDULERS * schedulers.busiest(of_kinds[place] * warps[place]))
-            of_kinds[place] = min(of_kinds[place], of_sum)
+    for unit in OWN:
+        own = [place for place, kind in enumerate(kinds) if kind.startswith(unit)]
+        times.append(SCHEDULERS * schedulers.busiest(of_kinds[own] @ warps[own]))
+        of_kinds[own] = np.minimum(of_kinds[own], of_sum)
     issued = SCHEDULERS * of_kinds @ warps
     return round(max(*times, schedulers.longest(_alone(card, kinds) @ warps, issued)))
 
@@ -107,6 +117,8 @@ def _alone(card: Card, kinds: Sequence[str]) -> npt.NDArray[np.int64]:
     for place, kind in enumerate(kinds):
         if kind == OF_CHOICE:
             found[place] = JUMP * card.cycle_time
+        elif kind in DOUBLES:
+            found[place] = max(found[place], OF_DOUBLES * card.cycle_time)
         elif kind.startswith(SINGLE):
             found[place] = max(found[place], DEPENDENT * card.cycle_time)
         elif kind in READY:

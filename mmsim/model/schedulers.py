@@ -17,8 +17,8 @@ class Schedulers:
     """The schedulers of all DMMs, and the places for warps of each.
 
     A DMM has room for `at_once` blocks. The first blocks go to the DMMs in turn; each further one
-    goes to the DMM with the least to do, to the places of a block that has ended. The warps of a
-    DMM have its schedulers in turn. `work` is what each warp has to do.
+    takes the place of the block that ends first, if all go on equally. The warps of a DMM have its
+    schedulers in turn. `work` is what each warp has to do.
     """
 
     def __init__(self, grid: Grid, at_once: int, work: Numbers) -> None:
@@ -27,15 +27,13 @@ class Schedulers:
         own, number = blocks % grid.dmms, blocks // grid.dmms
         there = grid.dmms * at_once
         if grid.blocks > there and of_blocks.min() < of_blocks.max():
-            counts = [at_once] * grid.dmms
-            loads = np.bincount(own[:there], of_blocks[:there], grid.dmms)
-            queue = [(load, dmm) for dmm, load in enumerate(loads.tolist())]
+            begun = of_blocks[:there], own[:there], number[:there]
+            queue = [*zip(*(each.tolist() for each in begun), strict=True)]
             heapq.heapify(queue)
             for block, load in enumerate(of_blocks[there:].tolist(), there):
-                least, dmm = queue[0]
-                heapq.heapreplace(queue, (least + load, dmm))
-                own[block], number[block] = dmm, counts[dmm]
-                counts[dmm] += 1
+                end, dmm, place = queue[0]
+                heapq.heapreplace(queue, (end + load, dmm, place))
+                own[block], number[block] = dmm, place
         at_most = min(at_once, int(number.max()) + 1)
         self.room = -(-at_most * grid.warps_per_block // SCHEDULERS) * SCHEDULERS
         first = own * self.room + number % at_most * grid.warps_per_block

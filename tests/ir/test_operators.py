@@ -193,6 +193,7 @@ COMPARED = {
     "ir/compiled.py": {"+", "-"},  # how a loop's counter changes
     # of the two divisions, by a shift or a mask; of the sums, the one whose parts mix
     "engines/array/fused/expressions.py": {"%", "*"},
+    "ir/idioms.py": {"+", "-", "&", "|", ">>", "!=", "<", "<=", ">", ">="},  # forms of statements
     "frontend/ptx/printing.py": {"%"},  # in a format of C
     "frontend/ptx/source.py": {"-"},  # the same
     "frontend/python/values.py": {"-"},  # a literal with a sign

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from numba import float64, uint32
+from numba import float64, uint32, uint64
 
 import mmsim as mm
 from mmsim import cuda
@@ -379,6 +379,20 @@ def test_a_quotient_of_numbas_is_that_of_python():
     assert operations(halves_of_threads, WHOLE, WHOLE) == in_each(access=1, sum_int32=1)
 
 
+def test_a_compiler_does_not_know_that_the_number_of_a_thread_among_all_has_no_sign():
+    @cuda.jit
+    def halves(a, b):
+        b[0] = cuda.grid(1) // 2
+
+    @cuda.jit
+    def halves_of_words(a, b):
+        b[0] = a[0] // uint64(2)
+
+    assert operations(halves, WHOLE, WHOLE)["sum int64"] == [2, 2]
+    words = WHOLE.astype(np.uint64)
+    assert operations(halves_of_words, words, words)["sum int64"] == [1, 1]
+
+
 @both_engines
 def test_a_launch_that_begins_anew_counts_anew(engine):
     """Warp 1 waits for warp 0, which lock step doesn't know: then the array engine begins anew."""
@@ -412,7 +426,93 @@ def test_numbas_compiler_tests_an_integer_for_0_without_a_conversion():
         b[1] = x != 3
 
     words = WHOLE.astype(np.uint64)
-    assert operations(flag, words, words)["convert int64"] == [1, 1]
+    found = operations(flag, words, words)
+    assert (found["convert int64"], found["sum int64"]) == ([1, 1], [1, 1])
+
+
+def test_numbas_compiler_counts_bits_without_a_loop():
+    """One by one from the lowest, or those up to the highest; not if the loop does more."""
+
+    @cuda.jit
+    def lowest(a, b):
+        x, n = a[0], 0
+        while x != 0:
+            x = x & (x - uint64(1))
+            n += 1
+        b[0] = n
+
+    @cuda.jit
+    def highest(a, b):
+        x, n = a[0], 0
+        while x != 0:
+            x = x >> uint64(1)
+            n += 1
+        b[0] = n
+
+    @cuda.jit
+    def doubled(a, b):
+        x, n = a[0], 0
+        while x != 0:
+            x = x >> uint64(1)
+            n += n
+        b[0] = n
+
+    words = np.full(8, 3, np.uint64)
+    for kernel in (lowest, highest):
+        found = operations(kernel, words, words)
+        assert found == in_each(access=2, choice=3, sum_int32=4, sum_int64=1)
+    assert operations(doubled, words, words)["choice"] == [3 + 2] * 2  # the second trip has a jump
+
+
+def test_the_smaller_one_of_two_values_is_one_operation():
+    """Of floats in Numba's code, too, where it is a branch, which also tests for a NaN."""
+
+    @cuda.jit
+    def least(a, b):
+        b[0] = min(a[0], a[1])
+
+    @cuda.jit
+    def chosen(a, b):
+        x, y = a[0], a[1]
+        b[0] = x if x < y else y
+
+    @cuda.jit
+    def other(a, b):
+        x, y = a[0], a[1]
+        b[0] = x if (x < y) | (x != x) else y
+
+    assert operations(other, SINGLES, SINGLES)["choice"] == [1, 1]
+    assert operations(least, SINGLES, SINGLES) == in_each(access=3, logic_int32=1)
+    assert operations(least, DOUBLES, DOUBLES) == in_each(access=3, sum_float64=1)
+    found = operations(chosen, SINGLES, SINGLES)
+    assert found == in_each(access=3, choice=1, logic_int32=1 + 1)
+    whole = operations(chosen, WHOLE.astype(np.int32), WHOLE.astype(np.int32))
+    assert whole == in_each(access=3, logic_int32=1)
+
+
+def test_a_value_that_only_a_branch_reads_or_that_a_jump_passes_is_not_chosen():
+    @cuda.jit
+    def turned(a, b):
+        x = a[0]
+        y = a[1]
+        if x < a[2]:
+            t = x
+            x = y
+            y = t
+        b[0] = x
+        b[1] = y
+
+    @cuda.jit
+    def jumped(a, b):
+        x = a[0]
+        if x < a[2]:
+            x = a[1]
+            while b[0] < 0:
+                b[1] = 0
+        b[0] = x
+
+    assert operations(turned, SINGLES, SINGLES)["logic int32"] == [1 + 2] * 2
+    assert operations(jumped, SINGLES, SINGLES)["logic int32"] == [1, 1]
 
 
 REMAINDER = """
@@ -439,3 +539,32 @@ def test_a_quotient_and_a_remainder_of_ptx_are_divisions(instruction):
     sizes = {"threads": None, "block_size": None, "grid": 2, "block": 4}
     found = run_counted(kernel, np.arange(1, 9, dtype=np.int32), sizes=sizes)[1]
     assert found["division int32"] == [1, 1]
+
+
+def test_a_comparison_takes_the_result_of_another_one():
+    """In PTX, and in a program; one of doubles is an operation of doubles."""
+    both = "setp.lt.s32 %p1, %r1, 5;\n    setp.lt.and.s32 %p2, %r2, 5, %p1;\n"
+    both += "    not.pred %p3, %p2;\n    selp.s32 %r3, %r1, 3, %p3;"
+    text = REMAINDER.replace("OP.s32 %r3, %r1, %r2;", both)
+    kernel = mm.RawKernel(text.replace(".reg .u64", ".reg .pred %p<4>;\n    .reg .u64"), "rest")
+    sizes = {"threads": None, "block_size": None, "grid": 2, "block": 4}
+    found = run_counted(kernel, np.arange(1, 9, dtype=np.int32), sizes=sizes)[1]
+    assert found["logic int32"] == [2 + 1] * 2
+    text = "x = a[T.id]\nif x < 9.0 and x > -1.0:\n    b[0] = 1"
+    found = operations(text, DOUBLES, DOUBLES)
+    assert found == in_each(access=2, choice=1, product_int32=2, sum_float64=2)
+
+
+@pytest.mark.parametrize(("of", "name"), [("f32", "exp2"), ("f64", "sqrt")])
+def test_the_inverse_of_a_root_is_one_operation(of, name):
+    """As fast as 2 to a power for floats, about as a root for doubles."""
+    registers = f".reg .{of} %f<4>;\n    .reg .u64"
+    text = REMAINDER.replace(".reg .u64", registers).replace(".s32 %r1", f".{of} %f1")
+    text = text.replace("OP.s32 %r3, %r1, %r2", f"rsqrt.approx.{of} %f3, %f1")
+    text = text.replace(".s32 [%rd1], %r3", f".{of} [%rd1], %f3")
+    text = text.replace("ld.global.s32 %r2, [%rd1+4];", "")
+    kernel = mm.RawKernel(text, "rest")
+    sizes = {"threads": None, "block_size": None, "grid": 2, "block": 4}
+    argument = SINGLES if of == "f32" else DOUBLES
+    found = run_counted(kernel, argument + argument.dtype.type(1), sizes=sizes)[1]
+    assert found[f"{name} float{of[1:]}"] == [1, 1]

@@ -24,6 +24,8 @@ def counts(*of_warps):
 def test_a_warp_by_itself_waits_for_each_result():
     found = issue(H200, KINDS, counts((0, 1000), (0, 10), (0, 10), (0, 10)), GRID, 32)
     assert found == 1000 * 4 * H200.cycle_time
+    found = issue(H200, ("sum float64",), counts(*[(9,)] * 4), GRID, 32)
+    assert found == 9 * 8 * H200.cycle_time
     kinds = "convert float64", "exp float32"
     found = issue(H200, kinds, counts((9, 0), (0, 0), (0, 0), (0, 0)), GRID, 32)
     assert found == 9 * 4 * COSTS["convert float64"] > 9 * 4 * H200.cycle_time
@@ -75,6 +77,13 @@ def test_a_block_begins_where_there_is_room_and_the_least_to_do():
     assert schedulers.busiest(work) == 5
 
 
+def test_a_block_takes_the_place_of_the_block_that_ends_first():
+    """A multiprocessor with two places for blocks of a warp: all short ones have the same place."""
+    grid = make_grid(4 * 32, 32, 32, 1, None)
+    work = np.array([9.0, 1, 2, 3])
+    assert Schedulers(grid, 2, work).spread(work).tolist() == [[[9, 6, 0, 0]]]
+
+
 def test_warps_of_a_scheduler_go_on_equally_until_they_end():
     """Two warps of a scheduler, which need 10 and 30 alone and issue all the time, or a tenth."""
     grid = make_grid(256, 256, 32, 1, None)
@@ -106,3 +115,10 @@ def test_an_operation_with_a_unit_of_its_own_is_issued_like_a_sum():
         issued = 64 * (100 * COSTS["sum int32"] + sums * COSTS["sum float32"])
         assert found == max(barriers, issued)
     assert issued > barriers
+
+
+def test_sums_and_products_of_doubles_have_one_unit():
+    grid = make_grid(2048, 1024, 32, 1, None)
+    kinds = "sum float64", "product float64"
+    found = issue(H200, kinds, np.full((2, 64), 100.0), grid, None)
+    assert found == 64 * 100 * sum(COSTS[kind] for kind in kinds)
