@@ -25,9 +25,11 @@ FILLS, CROSSINGS, ACTIVATIONS, TRANSLATIONS = range(6, 10)
 Counters of each slice and of each DMM's resources may follow, see `counters`.
 """
 COUNTS = 10
-ASKED, AT_PORT = COUNTS, COUNTS + 1
-"""The items after the counters: the request's lines, without a cache its stages; and the lines that
-pass its DMM's port, also those that its DMM's own cache has."""
+ASKED, AT_PORT, EARLIER = range(COUNTS, COUNTS + 3)
+"""The items after the counters: the request's lines, without a cache its stages; the lines that
+pass its DMM's port, also those that its DMM's own cache has; and when the last earlier read of one
+of its sectors there completes."""
+ITEMS = COUNTS + 3
 TAGS, DATA, CROSS, MEMORY, ROW, PAGE = range(6)
 """The resources that all DMMs share, each a pipeline; `free` gives the time when each is free."""
 RESOURCES = 6
@@ -108,10 +110,11 @@ class State(NamedTuple):
     """The open row of each bank of each channel, -1 for none."""
     own_tags: Any
     """The line in each slot of the DMMs' own caches, -1 for none."""
-    own_valid: Any
-    """For each of these slots a bit for each sector that is there."""
+    own_done: Any
+    """For each sector of each of these slots when its last read completes, 0 if it isn't there."""
     there: Any
-    """For each sector of a read whether its DMM's own cache had it; then the lines entered."""
+    """For each sector of a read its place in its DMM's own cache, -1 less that place if that had it
+    already; then the lines entered."""
     known: Any
     """For each DMM the pages that it knows, the one used last first; -1 for none."""
     clusters: Any
@@ -157,14 +160,14 @@ def new_state(
         np.zeros(slots * numbers.sectors, np.uint8 if narrow else np.uint32),
         np.full(numbers.channels * numbers.banks, -1, np.int64),
         np.full(own_slots(numbers), -1, np.int64),
-        np.zeros(own_slots(numbers), np.int64),
+        np.zeros(own_slots(numbers) * numbers.sectors, np.int64),
         np.zeros(MOST_SECTORS + 1 if own_slots(numbers) else 1, np.int64),
         np.full(numbers.dmms * known(numbers), -1, np.int64),
         cluster_of_each(sizes),
         np.array(_halves(numbers, sizes, half_of), np.int64),
         np.zeros(RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices, np.int64),
         np.zeros(2, np.int64),
-        np.zeros(COUNTS + 2, np.int64),
+        np.zeros(ITEMS, np.int64),
         np.full(numbers.slices, -1, np.int64),
     )
 
@@ -232,14 +235,14 @@ def sparse_state(numbers: Numbers, sizes: Sequence[int], half_of: Sequence[int] 
         written=Sparse(0),
         rows=Sparse(-1),
         own_tags=Sparse(-1),
-        own_valid=Sparse(0),
+        own_done=Sparse(0),
         there=Sparse(0),
         known=Sparse(-1),
         clusters=cluster_of_each(sizes).tolist(),
         half=_halves(numbers, sizes, half_of),
         free=Sparse(0),
         entered=[0, 0],
-        items=[0] * (COUNTS + 2),
+        items=[0] * ITEMS,
         latest=Sparse(-1),
     )
 
@@ -258,7 +261,7 @@ def numbers_bytes(numbers: Numbers) -> int:
     """The bytes of the state."""
     slots = numbers.halves * numbers.sets * numbers.ways
     of_slots = slots * (2 * 8 + 4 * numbers.sectors)
-    of_slots += 2 * 8 * own_slots(numbers)
+    of_slots += (1 + numbers.sectors) * 8 * own_slots(numbers)
     resources = RESOURCES + (OF_A_DMM + 2 + known(numbers)) * numbers.dmms + 2 * numbers.slices
     return of_slots + 8 * (numbers.channels * numbers.banks + resources)
 
@@ -529,19 +532,21 @@ def passed(state: State, resource: int, now: int, items: int, each: int) -> int:
     return done  # type: ignore[no-any-return]
 
 
-def look_own(numbers: Numbers, state: State, dmm: int, sectors: Any, first: int, last: int) -> int:
+def look_own(
+    numbers: Numbers, state: State, now: int, dmm: int, sectors: Any, first: int, last: int
+) -> int:
     """Look for the sectors of a read in its DMM's own cache, which keeps those that aren't there.
 
-    `state.there` says which were there. Returns the number of the others, and the lines of all in
-    `state.items`.
+    `state.there` says where. Returns the number of those that aren't there, and in `state.items`
+    the lines of all, and when the last earlier read of the others completes.
     """
     missing = lines = 0
     before = -1
     slot = -1
+    state.items[EARLIER] = 0
     for at in range(first, last):
         number = sectors[at]
         line = quotient(number, numbers.sectors)
-        sector = number - line * numbers.sectors
         if line != before:
             before = line
             lines += 1
@@ -554,14 +559,26 @@ def look_own(numbers: Numbers, state: State, dmm: int, sectors: Any, first: int,
                 if slot < 0:
                     slot = begin + spread(entered, numbers.own_ways)
                 state.own_tags[slot] = line
-                state.own_valid[slot] = 0
-        there = state.own_valid[slot] >> sector & 1
-        state.there[at - first] = there
-        if there == 0:
-            state.own_valid[slot] |= 1 << sector
+                for one in range(numbers.sectors):
+                    state.own_done[slot * numbers.sectors + one] = 0
+        place = (slot - line) * numbers.sectors + number
+        if state.own_done[place] > 0:
+            state.items[EARLIER] = max(state.items[EARLIER], state.own_done[place])
+            state.there[at - first] = -1 - place
+        else:
+            state.own_done[place] = now + 1
+            state.there[at - first] = place
             missing += 1
     state.items[AT_PORT] = lines
     return missing
+
+
+def complete(state: State, count: int, time: int) -> None:
+    """Note the time when a read of `count` sectors completes, for each in its DMM's own cache."""
+    for at in range(count):
+        place = max(state.there[at], -1 - state.there[at])
+        if state.own_done[place] > 0:  # its line hasn't left
+            state.own_done[place] = time
 
 
 def time_of_slice(numbers: Numbers, kind: int) -> int:
@@ -614,13 +631,13 @@ def serve(
     is_own = kind == OWN_READ
     if is_own:
         kind = READ
-        items[SECTORS] = look_own(numbers, state, dmm, sectors, first, last)
+        items[SECTORS] = look_own(numbers, state, now, dmm, sectors, first, last)
     half = state.half[state.clusters[dmm]]
     items[ASKED] = stages if numbers.sets == 0 else 0
     before = brought = crossed = within = -1
     for at in range(first, last):
         number = sectors[at]
-        if is_own and state.there[at - first] != 0:
+        if is_own and state.there[at - first] < 0:
             continue
         if numbers.page > 0 and quotient(number, numbers.page) != within:
             within = quotient(number, numbers.page)
@@ -665,7 +682,7 @@ def serve(
         slices = RESOURCES + OF_A_DMM * numbers.dmms
         before = -1
         for at in range(first, last):
-            if is_own and state.there[at - first] != 0:
+            if is_own and state.there[at - first] < 0:
                 continue
             line = quotient(sectors[at], numbers.sectors)
             if kind != READ or line != before:
@@ -680,9 +697,11 @@ def serve(
             done += numbers.miss_latency
         elif items[CROSSINGS] > 0:
             done += numbers.cross_latency
-    if is_own and items[SECTORS] == 0:
-        return done + numbers.own_latency - 1
-    return done + numbers.latency - 1
+    done += numbers.latency if items[SECTORS] or not is_own else numbers.own_latency
+    if is_own:
+        done = max(done, items[EARLIER] + 1) + (items[AT_PORT] - 1) * port
+        complete(state, last - first, done - 1)
+    return done - 1
 
 
 def apart(numbers: Numbers) -> bool:
@@ -727,7 +746,7 @@ def add_counts(
     if time_of_slice(numbers, max(kind, READ)) > 0:
         before = -1
         for at in range(first, last):
-            if is_own and state.there[at - first] != 0:
+            if is_own and state.there[at - first] < 0:
                 continue
             line = quotient(sectors[at], numbers.sectors)
             if kind > READ or line != before:
@@ -768,6 +787,7 @@ PARTS = (
     translate,
     passed,
     look_own,
+    complete,
     time_of_slice,
     time_of_float,
     serve,

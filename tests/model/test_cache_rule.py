@@ -186,6 +186,25 @@ def completions(machine, *requests):
         cache.add_counts(machine.cache, state, defaultdict(int), 0, kind, sectors, 0, len(sectors))
 
 
+def test_a_read_of_an_own_cache_waits_for_sectors_on_their_way_and_comes_back_line_by_line():
+    """The sectors come with the first read, whose second line takes the port's 10 once more.
+
+    The second read waits for them, and the third one for it; the last one is later, at 80 + 4.
+    """
+    own = {"own_capacity": 64, "own_latency": 5, "port_time": 10}
+    reads = [[0, 4], [0, 4], [4], [1], [0, 4]]
+    found = completions(machine(capacity=64, **own), *((OWN_READ, sectors) for sectors in reads))
+    assert [*found] == [20 + 19 + 10, 49 + 10, 59, 60 + 19, 80 + 4 + 10]
+
+
+def test_a_line_that_leaves_an_own_cache_takes_its_sectors_along():
+    """The cache holds one line, so line 1 takes the place of line 0, in one read and after it."""
+    one = machine(capacity=64, own_capacity=8, own_latency=5)
+    reads = [[0, 4], [4], [0], [4]]
+    found = completions(one, *((OWN_READ, sectors) for sectors in reads))
+    assert [*found] == [2 + 19, 2 + 19, 4 + 19, 5 + 19]
+
+
 def test_reads_of_a_line_wait_for_each_other_at_its_slice():
     """Sectors 0 to 3 are line 0: one item, also with sector 4 of line 1, in another slice."""
     one = machine(slices=8, line_time=30)

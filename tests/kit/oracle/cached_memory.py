@@ -30,7 +30,7 @@ class Cache:
         self.ways = defaultdict(lambda: [None] * machine.ways)  # (half, set): (line, sectors)
         self.new_lines = 0
         self.own_sets = machine.own_capacity // (self.line * machine.own_ways)
-        self.own = defaultdict(lambda: [None] * machine.own_ways)  # (DMM, set): (line, numbers)
+        self.own = defaultdict(lambda: [None] * machine.own_ways)  # (DMM, set): (line, completions)
         self.own_lines = 0
         self.open_rows, self.pages = {}, defaultdict(list)
         self.latest = {}  # the sector of the last atomic on floats, by slice
@@ -62,8 +62,12 @@ class Cache:
             turns = kind == "atomic" and not merged
             often[sector] = max(often[sector], times if turns else 1)
         at_port = len({sector // m.sectors for sector in places})
+        at, known = [], []
         for sector in sorted(places) if own else ():
-            if self.has_own(dmm, *divmod(sector, m.sectors)):
+            line, number = divmod(sector, m.sectors)
+            at.append((self.own_line(dmm, line), number))
+            if number in at[-1][0]:
+                known.append(at[-1][0][number])
                 del places[sector], often[sector]
         lines = {sector // m.sectors for sector in places}
         asks = len(lines) if m.capacity else stages
@@ -81,25 +85,27 @@ class Cache:
         )
         if not self.count["tags"]:
             done = max(done, self.passed(now, "tags", 1, 1))
-        if own and not places:
-            return done + m.own_latency - 1, self.count
         later = 0
         if kind != "write":
             later = m.cross_latency if self.count["crossings"] else 0
             later = m.miss_latency if self.waits else later
-        return done + m.global_latency - 1 + later, self.count
+        latency = m.own_latency if own and not places else m.global_latency + later
+        done += latency - 1
+        if own:
+            done = max(done, *known, 0) + (at_port - 1) * m.port_time
+        for line, number in at:
+            line[number] = done
+        return done, self.count
 
-    def has_own(self, dmm, line, number):
-        """Return whether a DMM's own cache has a sector; from now on it does."""
+    def own_line(self, dmm, line):
+        """When the last read of each sector of a line completes; a DMM's own cache has it now."""
         ways = self.own[dmm, spread(line, self.own_sets)]
         known = next((way[1] for way in ways if way and way[0] == line), None)
         if known is None:
             self.own_lines += 1
             at = ways.index(None) if None in ways else spread(self.own_lines, self.m.own_ways)
-            ways[at] = line, (known := set())
-        had = number in known
-        known.add(number)
-        return had
+            ways[at] = line, (known := {})
+        return known
 
     def items(self, dmm, kind, asks, often, floats):
         """For each resource how many items of what time a request has, and what they take more."""
