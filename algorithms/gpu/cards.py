@@ -28,8 +28,8 @@ Errors = tuple[tuple[str, int, float], ...]
 
 KEPT = {"h200": FOLDER, "h100": FOLDER.parent / "h100"}
 """The folder of each card's records."""
-FIFTH = {"h200": (PREDICTED / "fifth.json", FOLDER.parent / "h200" / "FIFTH.json")}
-"""The predictions of the fifth set for a card, and its measured times."""
+BLIND = {"h200": (PREDICTED / "sixth.json", FOLDER.parent / "h200" / "SIXTH.json")}
+"""The predictions of the newest blind set for a card, and its measured times."""
 CONVERSIONS = {
     "float32": ("convert from and to int32 float32",),
     "float64": (
@@ -154,7 +154,7 @@ def kept(name: str, folder: Path) -> Card:
     """The card of the records in a folder, with the errors of the kept predictions for it."""
     predictions = PREDICTED / folder.name if folder != FOLDER else PREDICTED
     records = Results.read(folder).records
-    found = of_blind(*FIFTH[name]) if name in FIFTH else errors(records, predictions)
+    found = of_blind(*BLIND[name]) if name in BLIND else errors(records, predictions)
     return of_records(name, records, found)
 
 

@@ -251,6 +251,6 @@ def test_errors_are_means_over_the_kernels_that_the_same_binds(tmp_path):
 
 def test_the_kept_errors_are_those_of_all_kept_kernels():
     found = mm.H200().errors
-    _, measured = cards.FIFTH["h200"]
+    _, measured = cards.BLIND["h200"]
     assert sum(number for _, number, _ in found) == len(Record.read(measured).rows)
     assert all(0 < error < log(2) for _, _, error in found)
