@@ -51,7 +51,7 @@ def kinds_of(launch: Launch) -> list[int]:
     """The kind of each access, as the rule has them."""
     machine = launch.machine
     is_own = machine.cache is not None and machine.cache.own_sets > 0
-    is_own = is_own and launch.code.arithmetic != "python"
+    is_own = is_own and not has_volatile_words(launch)
 
     atomics = {site.array for site in launch.meaning.sites if site.kind == "atomic"}
 
@@ -157,6 +157,11 @@ def waits(launch: Launch) -> Waits:
     return Waits(*needed(launch), none if launch.pauses is None else launch.pauses())
 
 
+def has_volatile_words(launch: Launch) -> bool:
+    """Return whether all words are volatile on a card, as in the CUDA C that mmsim writes."""
+    return launch.code.arithmetic == "python"
+
+
 def needed(launch: Launch) -> tuple[npt.NDArray[np.int8], Integers, Integers]:
     """`Waits` of a launch without the pauses, which need no run of it."""
     meaning, machine, arithmetic = launch.meaning, launch.machine, launch.code.arithmetic
@@ -168,11 +173,12 @@ def needed(launch: Launch) -> tuple[npt.NDArray[np.int8], Integers, Integers]:
 
     def found() -> tuple[npt.NDArray[np.int8], Integers, Integers]:
         if ranges is None:
-            return *together((), needs(body, count), none, is_shared), none
+            return *together((), needs(body, count), none, is_shared, False), none
         known = known_values(meaning.typing, meaning.constant, ranges)
         straight = Straight(body, count, known, arithmetic)
         most = np.array(straight.most, np.int64)
-        return *together(straight.body, needs(straight.body, count), most, is_shared), most
+        needed, moves = needs(straight.body, count), not has_volatile_words(launch)
+        return *together(straight.body, needed, most, is_shared, moves), most
 
     none = np.zeros(count, np.int64)
     if machine.under_way == 1:

@@ -29,11 +29,13 @@ def together(
     needs: Sequence[Set[int]],
     most: Integers,
     is_shared: Callable[[ir.Access], bool],
+    moves: bool,
 ) -> tuple[npt.NDArray[np.int8], Integers]:
     """The way in which each row's access waits for each column's, and the loop of each access.
 
     `most` has for each access in an unrolled loop the trips that are unrolled together. A loop is
     named by the first access in it; -1 is none, if `body` is no straight code or for lone accesses.
+    A read is moved up only if the compiler `moves` reads.
     """
     found, loops = np.zeros((len(needs), len(needs)), np.int8), np.full(len(needs), -1)
     for site, needed in enumerate(needs):
@@ -55,7 +57,7 @@ def together(
                 loops[site], end = loop, max(end, lasts[site])
             before = [one for one in needs[site] if places.get(one, len(run)) < place]
             depth[site] = own = max((1 + depth[one] for one in before), default=0)
-            for one in before:
+            for one in before if moves else ():
                 read = places[one]
                 ends = is_end[is_shared(run[read][0])]
                 first = max((at + 1 for at in range(read) if ends[at]), default=0)

@@ -1,6 +1,7 @@
 """Both engines on `mm.Cached` against its own reference, written from docs/machines.md alone."""
 
 import ast
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import mmsim as mm
 from mmsim.api.binding import bind
+from mmsim.engines import cached_launch
 from mmsim.engines.cached_launch import needed
 from mmsim.engines.selection import launch
 from mmsim.model.rounds import ALWAYS, FIRST
@@ -104,17 +106,39 @@ def test_both_engines_agree_with_the_reference(drawn, schedule):
 HOW = {ALWAYS: "all", FIRST: "first"}
 
 
+THREE_TRIPS = """\
+@mm.program
+def made(T, a, b, d):
+    x = T.id
+    z = 7
+    for k in range(3):
+        if T.lane % 3 == 1:
+            x = a[T.id % a.size]
+            a[T.id % a.size] = (T.id + z) % 97
+            z = x
+        else:
+            x = a[T.id % a.size]
+"""
+
+
 @settings(max_examples=draws(30))
-@given(source=simple_programs(), unrolls=st.integers(0, 1), size=st.integers(1, 40))
-def test_each_access_waits_for_the_lines_of_the_reference(source, unrolls, size):
+@example(source=THREE_TRIPS, unrolls=1, size=9, moves=False)
+@given(
+    source=simple_programs(),
+    unrolls=st.integers(0, 1),
+    size=st.integers(1, 40),
+    moves=st.booleans(),
+)
+def test_each_access_waits_for_the_lines_of_the_reference(source, unrolls, size, moves):
     arrays = {name: np.zeros(size, kind) for name, kind in zip("abd", TYPES, strict=True)}
     machine = mm.Cached(1, 4, 10, under_way=2, unrolls=unrolls)
     program, sizes = define(source, "made"), asked(threads=9, block_size=5)
     one = bind(machine, program, [*arrays.values()], sizes, "asynchronous", 1 << 40)
-    needs, loops, most = needed(one)
+    with patch.object(cached_launch, "has_volatile_words", return_value=not moves):
+        needs, loops, most = needed(one)
     lines = [site.place.line for site in one.meaning.sites]
     body = ast.parse(source).body[0].body
-    expected = Waits(body, arrays | shared_arrays(body), unrolls)
+    expected = Waits(body, arrays | shared_arrays(body), unrolls, moves)
     of_sites = zip(lines, needs, loops.tolist(), most.tolist(), strict=True)
     for line, row, loop, number in of_sites:
         assert {lines[site]: HOW[row[site]] for site in np.flatnonzero(row)} == expected.needs[line]

@@ -5,6 +5,7 @@ import pytest
 
 import mmsim as mm
 from mmsim.api.binding import bind
+from mmsim.engines import cached_launch
 from mmsim.engines.cached_launch import waits
 from mmsim.model.rounds import ALWAYS, FIRST
 from mmsim.model.threads import asked
@@ -115,6 +116,13 @@ one_trip: , 0 all, 1 all
     CASES[name] = text, [row.split() for row in expected.split(",")]
 
 
+@pytest.fixture
+def not_volatile(monkeypatch):
+    """Programs whose words a compiler may move, as those of numba.cuda and CUDA C++."""
+    monkeypatch.setattr(cached_launch, "has_volatile_words", lambda launch: False)
+
+
+@pytest.mark.usefixtures("not_volatile")
 @pytest.mark.parametrize(("text", "expected"), CASES.values(), ids=CASES.keys())
 def test_an_access_waits_for_no_read_that_is_moved_above_one_of_its_depth(text, expected):
     sizes = asked(threads=4, block_size=4)
@@ -123,7 +131,20 @@ def test_an_access_waits_for_no_read_that_is_moved_above_one_of_its_depth(text, 
     assert [" ".join(row).split() for row in rows] == expected
 
 
+def test_volatile_reads_stay_in_the_order_of_the_text():
+    sizes = asked(threads=4, block_size=4)
+    for name, expected in (
+        ("twice", ["", "0", "", "2", "1 3"]),
+        ("loop", ["0 1", "0", "1"]),
+    ):
+        program = made(CASES[name][0])
+        found = waits(bind(MACHINE, program, arguments(), sizes, "asynchronous", 1 << 40)).needs
+        assert [" ".join(map(str, np.flatnonzero(row))) for row in found] == expected
+        assert found[1, 0] == ALWAYS
+
+
 @both_engines
+@pytest.mark.usefixtures("not_volatile")
 @pytest.mark.parametrize(
     ("name", "time"),
     [

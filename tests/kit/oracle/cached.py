@@ -35,8 +35,8 @@ class Waits:
     `COMPUTED` ones do; None if no path leads there.
     """
 
-    def __init__(self, body, arrays, unrolls):
-        self.arrays, self.unrolls = arrays, unrolls
+    def __init__(self, body, arrays, unrolls, moves=False):
+        self.arrays, self.unrolls, self.moves = arrays, unrolls, moves
         self.shared, self.used, self.most = shared_arrays(body), defaultdict(set), {}
         self.loops = {}
         self.piece, self.pieces = [], {}
@@ -156,7 +156,7 @@ class Waits:
                     ends[0], max(ends[1], again[line]))  # fmt: skip
             earlier = {one for one in self.used[line] if number.get(one, 1000) < number[line]}
             depth[line] = 1 + max((depth[one] for one in earlier), default=-1)
-            for one in earlier:
+            for one in earlier if self.moves else ():
                 begin, memory = number[one], piece[number[one]][1]
                 stays = [shared == memory and not reads for _, shared, reads, _ in piece]
                 top = begin - [*stays[:begin][::-1], True].index(True)
