@@ -171,14 +171,18 @@ def needed(launch: Launch) -> tuple[npt.NDArray[np.int8], Integers, Integers]:
     def is_shared(one: ir.Access) -> bool:
         return launch.arrays[one.array].own_units
 
+    def registers(one: ir.Access) -> int:
+        words = len(one.targets) if isinstance(one, ir.VectorLoad) else 1
+        return words * -(-launch.arrays[one.array].dtype.itemsize // 4)
+
     def found() -> tuple[npt.NDArray[np.int8], Integers, Integers]:
         if ranges is None:
-            return *together((), needs(body, count), none, is_shared, False), none
+            return together((), needs(body, count), none, is_shared, registers, False)
         known = known_values(meaning.typing, meaning.constant, ranges)
         straight = Straight(body, count, known, arithmetic)
         most = np.array(straight.most, np.int64)
         needed, moves = needs(straight.body, count), not has_volatile_words(launch)
-        return *together(straight.body, needed, most, is_shared, moves), most
+        return together(straight.body, needed, most, is_shared, registers, moves)
 
     none = np.zeros(count, np.int64)
     if machine.under_way == 1:

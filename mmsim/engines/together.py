@@ -3,13 +3,14 @@
 A compiler moves a read up to where its place is known, in straight code, but not above a write or
 an atomic in the same memory. So the reads whose places depend on no other read come first, then
 what depends on these, and so on: each access has a depth. In the order of the text an access needs
-no word of a read that the compiler has moved above another access of its depth. docs/machines.md
-has the rule.
+no word of a read that the compiler has moved above another access of its depth. But the words of
+reads that begin together have to be in registers. docs/machines.md has the rule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,18 @@ from mmsim.ir.dtypes import Integers
 from mmsim.ir.walk import accesses, inside
 from mmsim.model.rounds import ALWAYS, FIRST
 
+REGISTERS = 16
+"""The registers of a thread for the words of reads of one depth that are under way."""
 Run = list[tuple[ir.Access, bool]]
 """The accesses of straight code in the order of the text, and whether each is conditional."""
+
+
+class Read(NamedTuple):
+    """A read of straight code."""
+
+    site: int
+    depth: int
+    registers: int
 
 
 def together(
@@ -29,15 +40,18 @@ def together(
     needs: Sequence[Set[int]],
     most: Integers,
     is_shared: Callable[[ir.Access], bool],
+    registers: Callable[[ir.Access], int],
     moves: bool,
-) -> tuple[npt.NDArray[np.int8], Integers]:
-    """The way in which each row's access waits for each column's, and the loop of each access.
+) -> tuple[npt.NDArray[np.int8], Integers, Integers]:
+    """The waits of each row's access for each column's, the loop of each access, and its trips.
 
-    `most` has for each access in an unrolled loop the trips that are unrolled together. A loop is
-    named by the first access in it; -1 is none, if `body` is no straight code or for lone accesses.
-    A read is moved up only if the compiler `moves` reads.
+    `most` has for each access in an unrolled loop the trips that are unrolled together; the result
+    has those whose reads are under way together, 0 for all. A loop is named by the first access in
+    it; -1 is none, if `body` is no straight code or for lone accesses. A read fills `registers`; it
+    is moved up only if the compiler `moves` reads.
     """
     found, loops = np.zeros((len(needs), len(needs)), np.int8), np.full(len(needs), -1)
+    under_way = most.copy()
     for site, needed in enumerate(needs):
         found[site, list(needed)] = ALWAYS
     for run, is_loop in _runs(body, most):
@@ -66,10 +80,37 @@ def together(
                     found[site, one] = 0
                 elif loops[site] >= 0 and not any(ends if is_loop else ends[read : lasts[site]]):
                     found[site, one] = FIRST
-        if is_loop:
-            row = found[sites[0]]
-            row[[one.site for one, _ in run if _reads(one) and not row[one.site]]] = FIRST
-    return found, loops
+        reads = [Read(one.site, depth[one.site], registers(one)) for one, _ in run if _reads(one)]
+        for loop in {*loops[sites].tolist()}:
+            group = [one for one in reads if loops[one.site] == loop]
+            for site, other in _waiting(group):
+                found[site, other] = ALWAYS
+            if loop < 0:
+                continue
+            trips = sites.count(loop)
+            number = min([int(most[loop]) or trips, *_fitting(group, trips)])
+            if is_loop or number < trips:
+                under_way[loops == loop] = number
+                row = found[loop]
+                row[[one.site for one in group if not row[one.site]]] = FIRST
+    return found, loops, under_way
+
+
+def _waiting(reads: list[Read]) -> Iterator[tuple[int, int]]:
+    """The reads of a trip that wait for registers, each with the read that has them."""
+    under_way: dict[int, list[Read]] = {}
+    for one in dict.fromkeys(reads):
+        own = under_way.setdefault(one.depth, [])
+        own.append(one)
+        while len(own) > 1 and sum(each.registers for each in own) > REGISTERS:
+            yield one.site, own.pop(0).site
+
+
+def _fitting(reads: list[Read], trips: int) -> Iterator[int]:
+    """The trips for whose reads registers are enough, by depth; `reads` are those of `trips`."""
+    for depth in {one.depth for one in reads}:
+        filled = sum(one.registers for one in reads if one.depth == depth)
+        yield max(1, REGISTERS * trips // filled)
 
 
 def _runs(block: ir.Block, most: Integers) -> Iterator[tuple[Run, bool]]:

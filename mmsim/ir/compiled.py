@@ -18,7 +18,7 @@ from mmsim.ir.dtypes import is_whole
 from mmsim.ir.idioms import uncast
 from mmsim.ir.lower import Lowered
 from mmsim.ir.nodes import assert_never
-from mmsim.ir.operations import MANY, PREDICATED, UNROLLED, WHOLE, changes, copies, trips_of
+from mmsim.ir.operations import MANY, PREDICATED, UNROLLED, WHOLE, copies, trips_of
 from mmsim.ir.operators import row_of
 from mmsim.ir.ranges import Ranges
 from mmsim.ir.typed import constants
@@ -174,9 +174,7 @@ class Straight:
                 if not self.unrolls or copies(statement, self.known) > WHOLE:
                     return None
                 straight, trips = self._all(body), trips_of(statement, self.known) or 0
-                # So many copies show what a trip needs of those before: a value that goes on from
-                # trip to trip is in another variable each time.
-                return straight and straight * min(trips, 1 + len(changes(body)))
+                return straight and straight * trips
             case ir.While() | ir.Scope() | ir.Barrier():
                 return None
             case ir.Break() | ir.Continue() | ir.Return() | ir.Leave():

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import mmsim as mm
 from mmsim.api.binding import bind
-from mmsim.engines import cached_launch
+from mmsim.engines import cached_launch, together
 from mmsim.engines.cached_launch import needed
 from mmsim.engines.selection import launch
 from mmsim.model.rounds import ALWAYS, FIRST
@@ -122,23 +122,25 @@ def made(T, a, b, d):
 
 
 @settings(max_examples=draws(30))
-@example(source=THREE_TRIPS, unrolls=1, size=9, moves=False)
+@example(source=THREE_TRIPS, unrolls=1, size=9, moves=False, registers=16)
 @given(
     source=simple_programs(),
     unrolls=st.integers(0, 1),
     size=st.integers(1, 40),
     moves=st.booleans(),
+    registers=st.sampled_from([2, 3, 8, 16]),
 )
-def test_each_access_waits_for_the_lines_of_the_reference(source, unrolls, size, moves):
+def test_each_access_waits_for_the_lines_of_the_reference(source, unrolls, size, moves, registers):
     arrays = {name: np.zeros(size, kind) for name, kind in zip("abd", TYPES, strict=True)}
     machine = mm.Cached(1, 4, 10, under_way=2, unrolls=unrolls)
     program, sizes = define(source, "made"), asked(threads=9, block_size=5)
     one = bind(machine, program, [*arrays.values()], sizes, "asynchronous", 1 << 40)
-    with patch.object(cached_launch, "has_volatile_words", return_value=not moves):
+    volatile = patch.object(cached_launch, "has_volatile_words", return_value=not moves)
+    with volatile, patch.object(together, "REGISTERS", registers):
         needs, loops, most = needed(one)
     lines = [site.place.line for site in one.meaning.sites]
     body = ast.parse(source).body[0].body
-    expected = Waits(body, arrays | shared_arrays(body), unrolls, moves)
+    expected = Waits(body, arrays | shared_arrays(body), unrolls, moves, registers)
     of_sites = zip(lines, needs, loops.tolist(), most.tolist(), strict=True)
     for line, row, loop, number in of_sites:
         assert {lines[site]: HOW[row[site]] for site in np.flatnonzero(row)} == expected.needs[line]

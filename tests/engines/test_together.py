@@ -101,6 +101,10 @@ atomics_in_shared_memory: 0 first, 0 first
     t = mm.shared(8)
     for k in range(n):
         mm.atomic.add(t, d[k], 1)
+many_registers: , , , , , , , , 0 all, 0 all 1 all 2 all 3 all 4 all 5 all 6 all 7 all 8 all
+    s = a[i] + a[i + 4] + a[i + 8] + a[i + 12] + a[i + 16]
+    s += a[i + 20] + a[i + 24] + a[i + 28] + a[i + 32]
+    b[i] = s
 short_loop: , 0 first, 1 all
     s = 0.0
     for k in range(4):
@@ -153,8 +157,10 @@ def test_volatile_reads_stay_in_the_order_of_the_text():
         ("a_chain", 2 * 10 + 1 + 1 + 10 + 10),
         ("in_order", 1 + 10 + 10 + 10),
         ("short_loop", 10 + 6 + 10 + 10),
-        # Three times up to 16 trips: both reads of the first one, and the last read of the others.
-        ("loop", 2 * (10 + 30 + 10) + (10 + 14 + 10) + 10),
+        # Five times 8 trips: both reads of the first one, and the last read of the others.
+        ("loop", 5 * (10 + 14 + 10) + 10),
+        # Eight reads are under way; one more begins when the first one completes.
+        ("many_registers", 10 + 10 + 10),
     ],
 )
 def test_a_warp_goes_on_with_reads_that_were_moved_up(engine, name, time):

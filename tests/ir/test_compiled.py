@@ -13,7 +13,7 @@ from tests.kit.generators.random_programs import define
 from tests.kit.runs.paths import both_engines
 
 MACHINE = mm.Cached(1, 4, 10, under_way=32, unrolls=1)
-A, D = np.arange(64, dtype=np.float64), np.arange(64)
+A, D = np.arange(64, dtype=np.float32), np.arange(64)
 SUM = "s = 0.0\nfor k in {}:\n    s = s + a[k]\nb[T.id] = s"
 
 
@@ -25,16 +25,16 @@ def of(program, *args, machine=MACHINE, **sizes):
     return needs, found.most.tolist()
 
 
-def of_text(text, n=64, **how):
+def of_text(text, n=64, a=A, **how):
     lines = "".join(f"    {line}\n" for line in text.splitlines())
     program = define(f"@mm.program\ndef made(T, a, b, d, n):\n{lines}", "made")
-    return of(program, A, A.copy(), D, n, threads=4, **how)
+    return of(program, a, a.copy(), D, n, threads=4, **how)
 
 
 @pytest.mark.parametrize(
     ("range_", "most"),
     [
-        ("range(32)", 0),  # straight code
+        ("range(16)", 0),  # straight code
         ("range(33)", 16),
         ("range(n)", 16),  # a number is a constant of the CUDA C
         ("range(a.size)", 16),
@@ -103,7 +103,7 @@ def test_the_reads_of_a_short_branch_wait_for_its_test_and_others_do_not():
 def test_a_block_waits_for_its_results_also_of_variables_set_again():
     """At the quotient the product is there, but not the word that x is set to after it."""
     text = "x = 2.0 * a[0]\nx = a[1]\ny = 1.0 / n\nz = a[2]\nb[T.id] = x + z"
-    assert of_text(text)[0] == [[], [], [0], [1, 2]]
+    assert of_text(text, a=A.astype(np.float64))[0] == [[], [], [0], [1, 2]]
 
 
 def test_the_test_of_a_short_branch_is_that_of_its_beginning():
@@ -166,6 +166,27 @@ def test_a_loop_of_numbas_with_known_trips_is_unrolled_to_sixteen_accesses():
 
     assert of(one, A, A.copy(), grid=1, block=4)[1] == [16, 0]
     assert of(three, A, A.copy(), grid=1, block=4)[1] == [4, 4, 4, 0]
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "most"),
+    [
+        ("a[k]", np.int8, 16),
+        ("a[k]", np.float64, 8),
+        ("a[k] + a[k + 1] + a[k + 2]", np.float32, 5),
+        ("a[k] + a[k + 1] + a[k + 2]", np.float64, 2),
+        ("a[d[k]]", np.float64, 8),  # the place's registers are free when the read begins
+        (" + ".join(f"a[k + {one}]" for one in range(20)), np.float32, 1),
+    ],
+)
+@pytest.mark.parametrize("trips", ["32", "64"])
+def test_the_words_under_way_of_a_loop_fill_sixteen_registers(trips, value, type_, most):
+    program = define(f"@mm.program\ndef made(T, a, b, d):\n    s = 0.0\n"
+                     f"    for k in range({trips}):\n        s = s + {value}\n    b[T.id] = s\n",
+                     "made")  # fmt: skip
+    a = np.zeros(128, type_)
+    _, found = of(program, a, np.zeros(8), D.astype(np.int32), threads=4, block_size=4)
+    assert found == [most] * (len(found) - 1) + [0]
 
 
 LOOP = """

@@ -35,8 +35,9 @@ class Waits:
     `COMPUTED` ones do; None if no path leads there.
     """
 
-    def __init__(self, body, arrays, unrolls, moves=False):
+    def __init__(self, body, arrays, unrolls, moves=False, registers=16):
         self.arrays, self.unrolls, self.moves = arrays, unrolls, moves
+        self.registers = registers
         self.shared, self.used, self.most = shared_arrays(body), defaultdict(set), {}
         self.loops = {}
         self.piece, self.pieces = [], {}
@@ -140,7 +141,8 @@ class Waits:
         self.used[node.lineno] |= lines(state, USED) | of(state, *nodes) | (tested or set())
         ((line, array),) = accesses(node, self.arrays)
         reads = isinstance(node, ast.Subscript)
-        self.piece.append((line, array in self.shared, reads, tested is not None))
+        size = -(-self.arrays[array].itemsize // 4)
+        self.piece.append((line, array in self.shared, reads, tested is not None, size))
         return {**state, USED: set() if tested is None else lines(state, USED)}
 
     def move_up(self, piece, is_loop):
@@ -158,18 +160,40 @@ class Waits:
             depth[line] = 1 + max((depth[one] for one in earlier), default=-1)
             for one in earlier if self.moves else ():
                 begin, memory = number[one], piece[number[one]][1]
-                stays = [shared == memory and not reads for _, shared, reads, _ in piece]
+                stays = [shared == memory and not reads for _, shared, reads, *_ in piece]
                 top = begin - [*stays[:begin][::-1], True].index(True)
-                above = [at for at, *_, when in piece[top:begin] if not when]
+                above = [at for at, _, _, when, _ in piece[top:begin] if not when]
                 if depth[line] in map(depth.get, above):
                     del self.needs[line][one]
                 elif line in self.loops and not any(
                     stays if is_loop else stays[begin : again[line]]
                 ):
                     self.needs[line][one] = "first"
-        for line, _, reads, _ in piece if is_loop else ():
-            if reads:
-                self.needs[piece[0][0]].setdefault(line, "first")
+        for loop in {self.loops.get(line) for line, *_ in piece}:
+            own = [one for one in piece if self.loops.get(one[0]) == loop]
+            levels = defaultdict(list)
+            for line, _, reads, _, size in own:
+                if reads:
+                    levels[depth[line]].append((line, size))
+            for level in levels.values():
+                self.fill(deque(dict.fromkeys(level)))
+            if loop is not None:
+                times = sum(line == loop for line, *_ in own)
+                most = [self.registers * times // sum(size for _, size in level)
+                        for level in levels.values()]  # fmt: skip
+                most = max(1, min([self.most.get(loop, times), *most]))
+                for line, _, reads, *_ in own if is_loop or most < times else ():
+                    self.most[line] = most
+                    if reads:
+                        self.needs[loop].setdefault(line, "first")
+
+    def fill(self, reads):
+        """Let a read of a trip wait until registers are free for its word."""
+        held = deque()
+        while reads:
+            held.append(reads.popleft())
+            while sum(size for _, size in held) > self.registers and len(held) > 1:
+                self.needs[held[-1][0]][held.popleft()[0]] = "all"
 
     def is_straight(self, node):
         """Return whether a statement is a part of a piece."""
