@@ -227,6 +227,19 @@ def test_the_assembler_unrolls_short_loops_of_ptx_that_have_unrolled_trips(step,
     assert of(kernel, np.zeros(9, np.float32), grid=1, block=4)[1] == [most, 0]
 
 
+def test_vectors_fill_registers_for_all_their_words():
+    """Four trips of a loop of PTX would be under way: of a vector of four floats, or of two."""
+    text = LOOP.format(step="-4", more="").replace("<3>", "<9>").replace("%rd1, 4", "%rd1, 64")
+    for read, most in (("v4.f32 {%f2, %f3, %f4, %f5}", 4), ("v2.f64 {%d1, %d2}", 4)):
+        twice = f"ld.global.{read}, [%rd1];\n" + f"ld.global.{read}, [%rd1+32];"
+        for reads, number in ((f"ld.global.{read}, [%rd1];", most), (twice, most // 2)):
+            own = text.replace("ld.global.f32 %f2, [%rd1];", reads)
+            own = own.replace(".reg .pred", ".reg .f64 %d<3>;\n.reg .pred")
+            kernel = mm.RawKernel(own, "sums")
+            found = of(kernel, np.zeros(64, np.float32), grid=1, block=4)[1]
+            assert found == [number] * (len(found) - 1) + [0]
+
+
 @pytest.mark.parametrize("extreme", [max, min, np.maximum, np.minimum, np.fmax, np.fmin])
 def test_the_larger_and_the_smaller_of_floats_end_no_block(extreme):
     @cuda.jit
