@@ -187,6 +187,33 @@ def test_an_address_that_comes_from_memory_is_that_of_an_array_or_an_error():
         ran(kernel("pointers"), np.full(1, 40))
 
 
+IN_A_REGISTER = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry odd(.param .u64 a)
+{{
+    .reg .u64 %rd<3>;
+    .reg .f32 %f<3>;
+    .reg .f64 %d<3>;
+    .reg .pred %p<2>;
+    ld.param.u64 %rd1, [a];
+    ld.global.f32 %f1, [%rd1];
+    cvt.f64.f32 %d1, %f1;
+    setp.gt.f32 %p1, %f1, 0f00000000;
+    ld.global.f32 %f2, [{}+4];
+    ret;
+}}
+"""
+
+
+@pytest.mark.parametrize(("register", "type_"), [("%f1", "f32"), ("%d1", "f64"), ("%p1", "pred")])
+def test_an_address_in_a_register_without_integers_is_refused(register, type_):
+    said = f"has its address in '{register}', a register of type {type_}"
+    with pytest.raises(LanguageError, match=said):
+        ran(mm.RawKernel(IN_A_REGISTER.format(register), "odd").program, A)
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [

@@ -491,6 +491,14 @@ class Lowering:
 
         arrays = self.reach.candidates(one)
         address = address_in(one)
+        base = address.base
+        if isinstance(base, Register) and self.type_of(base.name) in ("pred", "f32", "f64"):
+            raise refused(
+                one,
+                f"has its address in {base.name!r}, a register of type {self.type_of(base.name)}",
+                place,
+                "give it in a register of integers",
+            )
         if not arrays and not self.parameters.is_raw:
             raise refused(
                 one,
@@ -498,7 +506,6 @@ class Lowering:
                 place,
                 "give the array as an argument",
             )
-        base = address.base
         kind = self.reach.kind(one)
         if kind.is_offset:
             yield from of(arrays[0], self.addresses.sum_of(address))
