@@ -14,7 +14,7 @@ from typing import Any
 
 from mmsim.errors import FormatError, MMSimError
 from mmsim.gpu.calibrated import Calibration
-from mmsim.gpu.operations import ATOMICS, BLOCKS, HOT, LIMIT, THREADS
+from mmsim.gpu.operations import ATOMICS, BLOCKS, HOT, LIMIT, LINES, THREADS
 from mmsim.gpu.record import Record, Row
 from mmsim.model.card import FOLDER as CARDS
 from mmsim.model.card import LIMITS, Card, to_json
@@ -60,6 +60,9 @@ def card(
             f"{cache.facts['not counted']}"
         )
     numbers = cached_numbers(cache, plain)
+    if any(row["operation"] == LINES for row in operations.rows):
+        spread = numbers["spread_latency"] = _units(_ps(operations, LINES, "int32"))
+        numbers["miss_latency"] -= spread  # of one line, on average
     return Card(
         plain.multiprocessors,
         32,
@@ -119,7 +122,7 @@ def costs(rows: Iterable[Row]) -> dict[str, int]:
     found: dict[str, float] = {}
     waiting: list[Row] = []
     for row in rows:
-        if row["operation"] in (BLOCKS, HOT, ATOMICS, LIMIT):
+        if row["operation"] in (BLOCKS, HOT, ATOMICS, LINES, LIMIT):
             continue
         name = f"{row['operation']} {row['type']}"
         if row["within"]:

@@ -14,7 +14,7 @@ from functools import partial
 
 from mmsim.cuda_c.kernels import WARP
 from mmsim.gpu.record import Row
-from mmsim.gpu.replay import cupy, elapsed
+from mmsim.gpu.replay import cupy, device, elapsed
 from mmsim.model.card import LIMITS
 
 RESIDENT = 2048
@@ -29,6 +29,8 @@ ATTRIBUTES = (106, 82, 81, 111)
 """The numbers that `cudaDeviceAttr` has for `LIMITS`."""
 HOT, ATOMICS, LIMIT = "hot line", "atomic on one word", "limit"
 """The names of reads of one line by all warps, and of atomics on one word by all threads."""
+LINES = "lines from memory"
+"""The name of reads of several lines from memory at once."""
 TRIPS = (64, 320)
 SAMPLES = 7
 TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
@@ -116,7 +118,7 @@ def measured(say: Callable[[str], None] = lambda text: None) -> list[Row]:
         about: Row = {"operation": of.operation, "type": of.type, "count": of.count}
         found: Row = {"within": of.within, "ps": round((many - few) * 1e9 / done, 3)}
         rows.append({**about, **found, "few ms": few, "many ms": many})
-    return [*rows, *_empty_blocks(), _hot_line(multiprocessors), *_atomics(), *_limits()]
+    return [*rows, *_empty_blocks(), _hot_line(multiprocessors), *_atomics(), _lines(), *_limits()]
 
 
 def _limits() -> Iterator[Row]:
@@ -166,6 +168,37 @@ def _atomics() -> Iterator[Row]:
             times.append(statistics.median(elapsed(cp, launch) for _ in range(SAMPLES)))
         ps = (times[2] - times[1]) * 1e9 / BLOCK**2
         yield {"operation": ATOMICS, "type": type_, "ps": round(ps, 3)}
+
+
+def _lines() -> Row:
+    """Picoseconds more that a warp waits for each doubling of the lines that it reads from memory.
+
+    A launch finds another array in the cache. Each read needs the word of the one before.
+    """
+    cp = cupy()
+    few, many = TRIPS
+    text = f"""extern "C" __global__ void lines(const int *a, int trips, int lines, int *b) {{
+    const int *own = a + threadIdx.x % lines * {(many + 1) * WARP};
+    int x = 0;
+    for (int t = 0; t < trips; t++) x = own[t * {WARP} + x];
+    if (x == 12345) b[0] = x;
+}}
+"""
+    function = cp.RawKernel(text, "lines")
+    a, b = cp.zeros(WARP * (many + 1) * WARP, "int32"), cp.zeros(1, "int32")
+    other = cp.zeros(3 * device().cache_bytes, "uint8")
+
+    def read(trips: int, lines: int) -> float:
+        times = []
+        for sample in range(SAMPLES):
+            other.fill(sample)
+            launch = partial(function, (1,), (WARP,), (a, cp.int32(trips), cp.int32(lines), b))
+            times.append(elapsed(cp, launch))
+        return statistics.median(times)
+
+    one, all_ = (read(many, lines) - read(few, lines) for lines in (1, WARP))
+    ps = (all_ - one) * 1e9 / (many - few) / (WARP.bit_length() - 1)
+    return {"operation": LINES, "type": "int32", "ps": round(ps, 3)}
 
 
 def _empty_blocks() -> Iterator[Row]:

@@ -26,9 +26,8 @@ Counters of each slice and of each DMM's resources may follow, see `counters`.
 """
 COUNTS = 10
 ASKED, AT_PORT, EARLIER = range(COUNTS, COUNTS + 3)
-"""The items after the counters: the request's lines, without a cache its stages; the lines that
-pass its DMM's port, also those that its DMM's own cache has; and when the last earlier read of one
-of its sectors there completes."""
+"""The items after the counters: the request's lines, without a cache its stages; its items at its
+DMM's port; when the last earlier read of one of its sectors in its DMM's own cache completes."""
 ITEMS = COUNTS + 3
 TAGS, DATA, CROSS, MEMORY, ROW, PAGE = range(6)
 """The resources that all DMMs share, each a pipeline; `free` gives the time when each is free."""
@@ -36,6 +35,8 @@ RESOURCES = 6
 PORT, WIRE = range(2)
 """The resources of each DMM, for its tag requests and for its sectors."""
 OF_A_DMM = 2
+OF_TAGS = 4
+"""The banks of the tags of a DMM's own cache."""
 OTHER = 1 << 26
 """The first line of another array, for `write_other`; no array of a launch lies there."""
 MOST_SECTORS = 1 << 12
@@ -51,6 +52,7 @@ class Numbers(NamedTuple):
 
     sectors: int
     sector: int
+    word: int
     latency: int
     tag_time: int
     write_time: int
@@ -60,6 +62,7 @@ class Numbers(NamedTuple):
     fill_time: int
     row_time: int
     miss_latency: int
+    spread_latency: int
     cross_latency: int
     port_time: int
     wire_time: int
@@ -124,11 +127,14 @@ class State(NamedTuple):
     free: Any
     """The time when each resource is free: those of all DMMs, those of each DMM, the slices."""
     entered: Any
-    """The number of lines entered so far; the line that made room for the last one, or -1."""
+    """The number of lines entered so far; the line that made room for the last one, or -1; the
+    number of lines that requests have waited for."""
     items: Any
     """The costs so far of the request that is served, see `COUNTS` and `ASKED`."""
     latest: Any
     """For each slice the sector of its last atomic on floats, -1 for none."""
+    words: Any
+    """For each bank of a DMM's own cache the lines, then the words, of the last read there."""
 
 
 def cluster_of_each(sizes: Sequence[int]) -> npt.NDArray[np.int64]:
@@ -166,9 +172,10 @@ def new_state(
         cluster_of_each(sizes),
         np.array(_halves(numbers, sizes, half_of), np.int64),
         np.zeros(RESOURCES + OF_A_DMM * numbers.dmms + numbers.slices, np.int64),
-        np.zeros(2, np.int64),
+        np.zeros(3, np.int64),
         np.zeros(ITEMS, np.int64),
         np.full(numbers.slices, -1, np.int64),
+        np.zeros(max(OF_TAGS, words(numbers)), np.int64),
     )
 
 
@@ -241,15 +248,21 @@ def sparse_state(numbers: Numbers, sizes: Sequence[int], half_of: Sequence[int] 
         clusters=cluster_of_each(sizes).tolist(),
         half=_halves(numbers, sizes, half_of),
         free=Sparse(0),
-        entered=[0, 0],
+        entered=[0, 0, 0],
         items=[0] * ITEMS,
         latest=Sparse(-1),
+        words=Sparse(0),
     )
 
 
 def listed(state: State) -> State:
     """Return a state as lists, which are faster in Python."""
     return State._make(part.tolist() for part in state)
+
+
+def words(numbers: Numbers) -> int:
+    """The words of a line, each of another bank."""
+    return quotient(numbers.sectors * numbers.sector, numbers.word)
 
 
 def known(numbers: Numbers) -> int:
@@ -523,6 +536,23 @@ def translate(numbers: Numbers, state: State, dmm: int, page: int) -> None:
     state.known[first] = page
 
 
+def lateness(state: State) -> int:
+    """The lateness of the next line from memory, as if drawn: half of the lines are late at all.
+
+    >>> state = sparse_state(Numbers(*[1] * len(Numbers._fields)), [1])
+    >>> [lateness(state) for line in range(10)]
+    [0, 2, 0, 1, 3, 0, 1, 0, 0, 2]
+    """
+    state.entered[2] += 1
+    last = 1 << 31
+    number = state.entered[2] * 0x9E3779B1 & 0xFFFFFFFF
+    late = 0
+    while number < last:
+        last >>= 1
+        late += 1
+    return late
+
+
 def passed(state: State, resource: int, now: int, items: int, each: int) -> int:
     """The time when the items of a request dispatched now have passed a resource."""
     if items == 0:
@@ -532,16 +562,49 @@ def passed(state: State, resource: int, now: int, items: int, each: int) -> int:
     return done  # type: ignore[no-any-return]
 
 
+def most_of_a_bank(
+    numbers: Numbers, state: State, sectors: Any, places: Any, first: int, last: int
+) -> int:
+    """The most words of a read in one bank of its DMM's own cache."""
+    banks = words(numbers)
+    for bank in range(banks):
+        state.words[bank] = 0
+    before = -1
+    most = 0
+    each = (1 << numbers.word) - 1
+    for at in range(first, last):
+        touched = places[at] + 0  # 64 bits, compiled
+        word = quotient(sectors[at] * numbers.sector, numbers.word)
+        while touched > 0:
+            if touched & each and word != before:
+                before = word
+                bank = word - quotient(word, banks) * banks
+                state.words[bank] += 1
+                most = max(most, state.words[bank])
+            touched >>= numbers.word
+            word += 1
+    return most
+
+
 def look_own(
-    numbers: Numbers, state: State, now: int, dmm: int, sectors: Any, first: int, last: int
+    numbers: Numbers,
+    state: State,
+    now: int,
+    dmm: int,
+    sectors: Any,
+    places: Any,
+    first: int,
+    last: int,
 ) -> int:
     """Look for the sectors of a read in its DMM's own cache, which keeps those that aren't there.
 
     `state.there` says where. Returns the number of those that aren't there, and in `state.items`
-    the lines of all, and when the last earlier read of the others completes.
+    the items at the port, and when the last earlier read of the others completes.
     """
-    missing = lines = 0
-    before = -1
+    missing = lines = asked = most = 0
+    before = lacked = -1
+    for bank in range(OF_TAGS):
+        state.words[bank] = 0
     slot = -1
     state.items[EARLIER] = 0
     for at in range(first, last):
@@ -550,6 +613,9 @@ def look_own(
         if line != before:
             before = line
             lines += 1
+            bank = line & (OF_TAGS - 1)
+            state.words[bank] += 1
+            most = max(most, state.words[bank])
             begin = (dmm * numbers.own_sets + spread(line, numbers.own_sets)) * numbers.own_ways
             slot = slot_of(state.own_tags, begin, numbers.own_ways, line)
             if slot < 0:
@@ -569,7 +635,11 @@ def look_own(
             state.own_done[place] = now + 1
             state.there[at - first] = place
             missing += 1
-    state.items[AT_PORT] = lines
+            asked += line != lacked
+            lacked = line
+    if lines > 1:
+        most = max(most, most_of_a_bank(numbers, state, sectors, places, first, last))
+    state.items[AT_PORT] = max(most, asked)
     return missing
 
 
@@ -590,14 +660,24 @@ def time_of_slice(numbers: Numbers, kind: int) -> int:
     return numbers.float_time if kind == OF_FLOATS else 0
 
 
-def time_of_float(numbers: Numbers, latest: int, sectors: Any, at: int, first: int) -> int:
-    """The time for which ``sectors[at]`` of an atomic on floats occupies its slice.
+def time_of_floats(numbers: Numbers, latest: int, sectors: Any, first: int, last: int) -> int:
+    """The time for which an atomic on floats occupies the slice of the line of ``sectors[first]``.
 
-    It is longer if the atomic before it there was on the same sector: of this request, which begins
-    at `first`, or the `latest` of the slice before it.
+    The sectors of the line take turns. Each waits longer for its own last atomic: of this request,
+    or of the one before if that was the `latest` sector of the slice.
     """
-    again = latest == sectors[at] or (at > first and sectors[at - 1] == sectors[at])
-    return numbers.float_time if again else numbers.atomic_time
+    line = quotient(sectors[first], numbers.sectors)
+    number = own = longest = 0
+    at = first
+    while at < last and quotient(sectors[at], numbers.sectors) == line:
+        if at > first and sectors[at] == sectors[at - 1]:
+            own += numbers.float_time
+        else:
+            own = numbers.float_time if sectors[at] == latest else numbers.atomic_time
+        longest = max(longest, own)
+        number += 1
+        at += 1
+    return max(longest, number * numbers.atomic_time)
 
 
 def time_of_atomics(numbers: Numbers) -> int:
@@ -631,10 +711,11 @@ def serve(
     is_own = kind == OWN_READ
     if is_own:
         kind = READ
-        items[SECTORS] = look_own(numbers, state, now, dmm, sectors, first, last)
+        items[SECTORS] = look_own(numbers, state, now, dmm, sectors, places, first, last)
     half = state.half[state.clusters[dmm]]
     items[ASKED] = stages if numbers.sets == 0 else 0
-    before = brought = crossed = within = -1
+    before = brought = crossed = within = awaited = -1
+    late = 0
     for at in range(first, last):
         number = sectors[at]
         if is_own and state.there[at - first] < 0:
@@ -642,24 +723,28 @@ def serve(
         if numbers.page > 0 and quotient(number, numbers.page) != within:
             within = quotient(number, numbers.page)
             translate(numbers, state, dmm, within)
+        line = quotient(number, numbers.sectors)
+        brought_before = items[READS] - items[FILLS]
         if numbers.sets == 0:
             uncached(numbers, state, kind, number)
-            continue
-        line = quotient(number, numbers.sectors)
-        sector = number - line * numbers.sectors
-        items[ASKED] += line != before
-        before = line
-        crossings = items[CROSSINGS]
-        if kind == WRITE:
-            write(numbers, state, half, line, sector, places[at] + 0, crossed == line)
-        elif kind >= ATOMIC:
-            update(numbers, state, half, line, sector, places[at] + 0, crossed == line)
         else:
-            around = quotient(number, numbers.fetch)
-            if around != brought and read(numbers, state, half, line, sector, crossed == line):
-                brought = around
-        if items[CROSSINGS] != crossings:
-            crossed = line
+            sector = number - line * numbers.sectors
+            items[ASKED] += line != before
+            before = line
+            crossings = items[CROSSINGS]
+            if kind == WRITE:
+                write(numbers, state, half, line, sector, places[at] + 0, crossed == line)
+            elif kind >= ATOMIC:
+                update(numbers, state, half, line, sector, places[at] + 0, crossed == line)
+            else:
+                around = quotient(number, numbers.fetch)
+                if around != brought and read(numbers, state, half, line, sector, crossed == line):
+                    brought = around
+            if items[CROSSINGS] != crossings:
+                crossed = line
+        if items[READS] - items[FILLS] > brought_before and line != awaited:
+            awaited = line
+            late = max(late, lateness(state))
     items[LOOKUPS] += items[ASKED]
     if not is_own:
         items[AT_PORT] = items[ASKED]
@@ -685,16 +770,16 @@ def serve(
             if is_own and state.there[at - first] < 0:
                 continue
             line = quotient(sectors[at], numbers.sectors)
-            if kind != READ or line != before:
+            if kind == ATOMIC or line != before:
                 own = slice_of(numbers, line)
                 if kind == OF_FLOATS:
-                    each = time_of_float(numbers, state.latest[own], sectors, at, first)
+                    each = time_of_floats(numbers, state.latest[own], sectors, at, last)
                 if each > 0:
                     done = max(done, passed(state, slices + own, now, 1, each))
             before = line
     if kind != WRITE:
         if items[READS] > items[FILLS]:
-            done += numbers.miss_latency
+            done += numbers.miss_latency + late * numbers.spread_latency
         elif items[CROSSINGS] > 0:
             done += numbers.cross_latency
     done += numbers.latency if items[SECTORS] or not is_own else numbers.own_latency
@@ -749,10 +834,10 @@ def add_counts(
             if is_own and state.there[at - first] < 0:
                 continue
             line = quotient(sectors[at], numbers.sectors)
-            if kind > READ or line != before:
+            if kind == ATOMIC or line != before:
                 own, number = slice_of(numbers, line), 1
                 if kind == OF_FLOATS:
-                    number = time_of_float(numbers, state.latest[own], sectors, at, first)
+                    number = time_of_floats(numbers, state.latest[own], sectors, at, last)
                 counts[COUNTS + own] += number
             before = line
         for at in range(first, last if kind == OF_FLOATS else first):
@@ -785,11 +870,14 @@ PARTS = (
     update,
     uncached,
     translate,
+    lateness,
     passed,
+    words,
+    most_of_a_bank,
     look_own,
     complete,
     time_of_slice,
-    time_of_float,
+    time_of_floats,
     serve,
     apart,
     add_counts,

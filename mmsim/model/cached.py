@@ -65,8 +65,9 @@ class Cached(HMM):
         computes at the end of each block of code; 0 if it waits only where a value is used.
     shared_time
         Time units of a stage of a shared memory.
-    miss_latency, cross_latency
-        The delay of a request that read from memory, or else from the other half.
+    miss_latency, spread_latency, cross_latency
+        The least delay of a request that read from memory, and what each halving of the lines that
+        aren't there yet adds; or else the delay of one that read from the other half.
     capacity, ways, halves, fetch
         Places of the cache (0: no cache), lines of a set, halves (1 or 2), sectors that a miss
         fetches.
@@ -104,6 +105,7 @@ class Cached(HMM):
     row_time: int = 0
     page_time: int = 0
     miss_latency: int = 0
+    spread_latency: int = 0
     cross_latency: int = 0
     port_time: int = 0
     wire_time: int = 0
@@ -165,7 +167,7 @@ class Cached(HMM):
                 f"capacity={self.capacity}, but a cache of {halves} halves, {ways} ways and lines "
                 f"of {line} words or bytes holds a multiple of {halves * ways * line}"
             )
-        if self.capacity and max(line // sectors, sectors) > MASKED:
+        if self.capacity + self.own_capacity and max(line // sectors, sectors) > MASKED:
             raise MachineError(
                 f"sectors={sectors}, but a cache has at most {MASKED} sectors in a line of {line} "
                 f"words or bytes, and at most {MASKED} of these in a sector"
@@ -236,6 +238,7 @@ class Cached(HMM):
             "latency": self.global_latency,
             "write_time": self.write_time or self.tag_time,
             "sector": line // self.sectors,
+            "word": self.bank_bytes or 1,
             "sets": self.capacity // (line * self.ways * self.halves),
             "own_sets": self.own_capacity // (line * self.own_ways),
             "page": self.page * self.sectors // line,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mmsim.model.cache import ATOMIC, READ, Numbers, quotient
+from mmsim.model.cache import ATOMIC, OWN_READ, READ, Numbers, quotient
 from mmsim.model.machines import Machine
 
 
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
 
         `place` is the size of a place in words, or bytes.
         """
-        masked = kind > READ and numbers.sets > 0
+        masked = kind == OWN_READ or (kind > READ and numbers.sets > 0)
         turns = kind >= ATOMIC and not merged
         return Asked(kind, machine.room(itemsize) // place, numbers.sector, masked, turns)
 

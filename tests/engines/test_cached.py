@@ -108,9 +108,9 @@ def many_ways(T, a, b, c, d, n):
 
 MACHINE = mm.Cached(
     3, 8, 20, 3, sectors=4, sector_time=2, cross_time=3, memory_time=5, fill_time=4, row_time=7,
-    miss_latency=11, cross_latency=6, port_time=4, wire_time=3, write_port_time=9,
-    write_wire_time=5, write_time=2, shared_time=2, capacity=128, ways=2, halves=2,
-    fetch=2, channels=2, banks=2, row=2, under_way=2, resident=32, clusters=(1, 2),
+    miss_latency=11, spread_latency=13, cross_latency=6, port_time=4, wire_time=3,
+    write_port_time=9, write_wire_time=5, write_time=2, shared_time=2, capacity=128, ways=2,
+    halves=2, fetch=2, channels=2, banks=2, row=2, under_way=2, resident=32, clusters=(1, 2),
     half_of=(1, 0), slices=3, atomic_time=6, page=64, pages=2, page_time=8,
 )  # fmt: skip
 

@@ -295,7 +295,7 @@ class Requests:
         self.sectors = 0
         self.held = 0
         self.numbers, self.ways = asked(launch)
-        self.masked = self.numbers.sets > 0
+        self.masked = self.numbers.sets + self.numbers.own_sets > 0
         self.orders = np.zeros(len(launch.meaning.sites), np.int64)
         self.to_shared = [launch.arrays[site.array].own_units for site in launch.meaning.sites]
 

@@ -6,7 +6,15 @@ import mmsim as mm
 
 FROM_0 = (
     *("sector_time", "cross_time", "memory_time", "fill_time", "row_time", "miss_latency"),
-    *("cross_latency", "port_time", "wire_time", "page_time", "atomic_time", "line_time"),
+    *(
+        "spread_latency",
+        "cross_latency",
+        "port_time",
+        "wire_time",
+        "page_time",
+        "atomic_time",
+        "line_time",
+    ),
 )
 FROM_1 = ("tag_time", "shared_time", "channels", "banks", "row", "pages", "slices")
 
@@ -18,7 +26,7 @@ def cached_machines(draw, dmms, width, global_latency, shared_latency):
     halves, ways = draw(st.integers(1, 2)), draw(st.integers(1, 2))
     bank_bytes = draw(st.sampled_from([None, None, 4]))
     line = width * (bank_bytes or 1)
-    sets = draw(st.integers(0, 3)) if line // sectors <= 32 else 0
+    sets, own_sets = (draw(st.integers(0, most)) if line // sectors <= 32 else 0 for most in (3, 2))
     clusters = draw(st.sampled_from([None, 1, (1, dmms - 1)][: 2 + (dmms > 1)]))
     number = len(mm.Cached(dmms, 1, 1, clusters=clusters).clusters_of(dmms))
     return mm.Cached(
@@ -30,7 +38,7 @@ def cached_machines(draw, dmms, width, global_latency, shared_latency):
         write_port_time=draw(st.none() | st.integers(0, 8)),
         write_wire_time=draw(st.none() | st.integers(0, 8)),
         float_time=draw(st.none() | st.integers(0, 8)),
-        own_capacity=draw(st.sampled_from([0, 1, 2])) * line * ways,
+        own_capacity=own_sets * line * ways,
         own_ways=ways,
         own_latency=draw(st.integers(1, 9)),
         near=draw(st.sampled_from([0, 0, 1, 5])),

@@ -349,6 +349,8 @@ def merged_lines(body):
                 return is_same(left) and is_same(right)
             case ast.IfExp(test, yes, no):
                 return is_same(test) and is_same(yes) and is_same(no)
+            case ast.Call(ast.Name("int") | ast.Attribute(ast.Name("math")), given):
+                return all(map(is_same, given))
         return False  # a word from memory or a register array, an atomic's result
 
     def visit(nodes, branch, homes):

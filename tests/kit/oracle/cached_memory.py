@@ -28,7 +28,7 @@ class Cache:
         self.size = self.line // machine.sectors
         self.sets = machine.capacity // (self.line * machine.ways * machine.halves)
         self.ways = defaultdict(lambda: [None] * machine.ways)  # (half, set): (line, sectors)
-        self.new_lines = 0
+        self.new_lines = self.lines_awaited = 0
         self.own_sets = machine.own_capacity // (self.line * machine.own_ways)
         self.own = defaultdict(lambda: [None] * machine.own_ways)  # (DMM, set): (line, completions)
         self.own_lines = 0
@@ -52,7 +52,7 @@ class Cache:
 
         An atomic may be on `floats`, or `merged`. A read may look in its DMM's `own` cache first.
         """
-        m, self.count, self.waits = self.m, Counter(), False
+        m, self.count, self.awaited = self.m, Counter(), []
         self.brought, self.crossed = set(), set()
         places, often = defaultdict(set), Counter()
         for place in (place for own in asked for place in own):
@@ -61,7 +61,10 @@ class Cache:
             sector = place // self.size
             turns = kind == "atomic" and not merged
             often[sector] = max(often[sector], times if turns else 1)
-        at_port = len({sector // m.sectors for sector in places})
+        words = {place // (m.bank_bytes or 1) for own in asked for place in own}
+        own_lines = {sector // m.sectors for sector in places}
+        banks = Counter(word % m.width for word in words), Counter(one % 4 for one in own_lines)
+        at_port = max((number for one in banks for number in one.values()), default=0)
         at, known = [], []
         for sector in sorted(places) if own else ():
             line, number = divmod(sector, m.sectors)
@@ -70,6 +73,7 @@ class Cache:
                 known.append(at[-1][0][number])
                 del places[sector], often[sector]
         lines = {sector // m.sectors for sector in places}
+        at_port = max(at_port, len(lines))
         asks = len(lines) if m.capacity else stages
         self.count["tags"] = asks
         self.count["sectors"] = often.total()
@@ -88,7 +92,9 @@ class Cache:
         later = 0
         if kind != "write":
             later = m.cross_latency if self.count["crossings"] else 0
-            later = m.miss_latency if self.waits else later
+            if self.awaited:
+                late = max(self.late() for line in self.awaited)
+                later = m.miss_latency + m.spread_latency * late
         latency = m.own_latency if own and not places else m.global_latency + later
         done += latency - 1
         if own:
@@ -96,6 +102,11 @@ class Cache:
         for line, number in at:
             line[number] = done
         return done, self.count
+
+    def late(self):
+        """How late memory sends one more line."""
+        self.lines_awaited += 1
+        return 32 - spread(self.lines_awaited, 2**32).bit_length()
 
     def own_line(self, dmm, line):
         """When the last read of each sector of a line completes; a DMM's own cache has it now."""
@@ -125,16 +136,22 @@ class Cache:
         yield ("wire", dmm), count["sectors"], wire_time
         if kind == "atomic":
             again = or_else(m.float_time, m.atomic_time) if floats else m.atomic_time
+            lines = defaultdict(dict)
             for sector, times in often.items() if again else ():
-                own = self.slice(sector // m.sectors)
-                first = again if self.latest.get(own) == sector else m.atomic_time
-                yield own, 1 if first else 0, first
-                yield own, times - 1, again
+                first = again if self.latest.get(self.slice_of(sector)) == sector else m.atomic_time
+                lines[sector // m.sectors][sector] = first + (times - 1) * again
+            for line, times in lines.items():
+                number = sum(often[sector] for sector in times)
+                time = max(number * m.atomic_time, *times.values(), 0)
+                yield self.slice(line), 1 if time else 0, time
             if floats:
-                self.latest |= {self.slice(sector // m.sectors): sector for sector in sorted(often)}
+                self.latest |= {self.slice_of(sector): sector for sector in sorted(often)}
         if kind == "read" and m.line_time:
             for line in {sector // m.sectors for sector in often}:
                 yield self.slice(line), 1, m.line_time
+
+    def slice_of(self, sector):
+        return self.slice(sector // self.m.sectors)
 
     def slice(self, line):
         """The resource of the slice in which a line lies: `near` has the bits that don't count."""
@@ -168,7 +185,8 @@ class Cache:
     def fetch(self, line):
         """A sector that a request waits for comes from memory."""
         self.count["misses"] += 1
-        self.waits = True
+        if line not in self.awaited:
+            self.awaited.append(line)
         self.move(line, "memory_reads")
 
     def read_without_cache(self, half, line, number, places):
