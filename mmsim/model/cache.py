@@ -175,7 +175,7 @@ def new_state(
         np.zeros(3, np.int64),
         np.zeros(ITEMS, np.int64),
         np.full(numbers.slices, -1, np.int64),
-        np.zeros(max(OF_TAGS, words(numbers)), np.int64),
+        np.zeros(banks_of_own(numbers), np.int64),
     )
 
 
@@ -260,9 +260,14 @@ def listed(state: State) -> State:
     return State._make(part.tolist() for part in state)
 
 
-def words(numbers: Numbers) -> int:
-    """The words of a line, each of another bank."""
-    return quotient(numbers.sectors * numbers.sector, numbers.word)
+def banks_of_own(numbers: Numbers) -> int:
+    """The banks of a DMM's own cache, each with one word of a line, or at least those of its tags.
+
+    Without such a cache there are none.
+    """
+    if numbers.own_sets == 0:
+        return 0
+    return max(OF_TAGS, quotient(numbers.sectors * numbers.sector, numbers.word))
 
 
 def known(numbers: Numbers) -> int:
@@ -276,6 +281,7 @@ def numbers_bytes(numbers: Numbers) -> int:
     of_slots = slots * (2 * 8 + 4 * numbers.sectors)
     of_slots += (1 + numbers.sectors) * 8 * own_slots(numbers)
     resources = RESOURCES + (OF_A_DMM + 2 + known(numbers)) * numbers.dmms + 2 * numbers.slices
+    resources += banks_of_own(numbers)
     return of_slots + 8 * (numbers.channels * numbers.banks + resources)
 
 
@@ -566,23 +572,22 @@ def most_of_a_bank(
     numbers: Numbers, state: State, sectors: Any, places: Any, first: int, last: int
 ) -> int:
     """The most words of a read in one bank of its DMM's own cache."""
-    banks = words(numbers)
-    for bank in range(banks):
-        state.words[bank] = 0
-    before = -1
-    most = 0
+    banks = quotient(numbers.sectors * numbers.sector, numbers.word)
     each = (1 << numbers.word) - 1
-    for at in range(first, last):
-        touched = places[at] + 0  # 64 bits, compiled
-        word = quotient(sectors[at] * numbers.sector, numbers.word)
-        while touched > 0:
-            if touched & each and word != before:
-                before = word
-                bank = word - quotient(word, banks) * banks
-                state.words[bank] += 1
-                most = max(most, state.words[bank])
-            touched >>= numbers.word
-            word += 1
+    most = 0
+    for step in range(1, -2, -2):  # counts the words, then takes them out again
+        before = -1
+        for at in range(first, last):
+            touched = places[at] + 0  # 64 bits, compiled
+            word = quotient(sectors[at] * numbers.sector, numbers.word)
+            while touched > 0:
+                if touched & each and word != before:
+                    before = word
+                    bank = word - quotient(word, banks) * banks
+                    state.words[bank] += step
+                    most = max(most, state.words[bank])
+                touched >>= numbers.word
+                word += 1
     return most
 
 
@@ -603,8 +608,6 @@ def look_own(
     """
     missing = lines = asked = most = 0
     before = lacked = -1
-    for bank in range(OF_TAGS):
-        state.words[bank] = 0
     slot = -1
     state.items[EARLIER] = 0
     for at in range(first, last):
@@ -613,7 +616,7 @@ def look_own(
         if line != before:
             before = line
             lines += 1
-            bank = line & (OF_TAGS - 1)
+            bank = spread(line, OF_TAGS)
             state.words[bank] += 1
             most = max(most, state.words[bank])
             begin = (dmm * numbers.own_sets + spread(line, numbers.own_sets)) * numbers.own_ways
@@ -637,6 +640,8 @@ def look_own(
             missing += 1
             asked += line != lacked
             lacked = line
+    for bank in range(OF_TAGS):
+        state.words[bank] = 0
     if lines > 1:
         most = max(most, most_of_a_bank(numbers, state, sectors, places, first, last))
     state.items[AT_PORT] = max(most, asked)
@@ -872,7 +877,6 @@ PARTS = (
     translate,
     lateness,
     passed,
-    words,
     most_of_a_bank,
     look_own,
     complete,

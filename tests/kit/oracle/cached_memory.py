@@ -63,7 +63,10 @@ class Cache:
             often[sector] = max(often[sector], times if turns else 1)
         words = {place // (m.bank_bytes or 1) for own in asked for place in own}
         own_lines = {sector // m.sectors for sector in places}
-        banks = Counter(word % m.width for word in words), Counter(one % 4 for one in own_lines)
+        banks = (
+            Counter(word % m.width for word in words),
+            Counter(spread(one, 4) for one in own_lines),
+        )
         at_port = max((number for one in banks for number in one.values()), default=0)
         at, known = [], []
         for sector in sorted(places) if own else ():
