@@ -28,7 +28,7 @@ Errors = tuple[tuple[str, int, float], ...]
 
 KEPT = {"h200": FOLDER, "h100": FOLDER.parent / "h100"}
 """The folder of each card's records."""
-BLIND = {"h200": (PREDICTED / "sixth.json", FOLDER.parent / "h200" / "SIXTH.json")}
+BLIND = {"h200": (PREDICTED / "seventh.json", FOLDER.parent / "h200" / "SEVENTH.json")}
 """The predictions of the newest blind set for a card, and its measured times."""
 CONVERSIONS = {
     "float32": ("convert from and to int32 float32",),

@@ -252,8 +252,12 @@ class Counting:
         return sum(number for name, number in found.items() if own[name] < self._reads[name])
 
     def _is_flat(self, loop: ir.For) -> bool:
-        """Return whether a loop over a range is unrolled whole."""
-        return copies(loop, self.constant) <= WHOLE
+        """Return whether a loop over a range is unrolled whole.
+
+        Numba's compiler doesn't know the counter of one that a branch keeps for later.
+        """
+        is_kept = self.arithmetic == "numba" and _is_kept(loop)
+        return not is_kept and copies(loop, self.constant) <= WHOLE
 
     def _loop(
         self,
@@ -646,6 +650,18 @@ def copies(loop: ir.For, constant: Callable[[ir.Expr], ir.Scalar | None]) -> flo
     inner = (one for block in inside(loop) for one in statements(block) if isinstance(one, ir.For))
     most = max((copies(one, constant) for one in inner), default=1)
     return math.inf if trips is None else trips * most
+
+
+def _is_kept(loop: ir.For) -> bool:
+    """Return whether a branch in a loop sets a variable to the loop's counter."""
+    branches = (one for one in statements(loop.body) if isinstance(one, ir.If))
+    kept = (
+        one.value
+        for branch in branches
+        for one in statements((*branch.then, *branch.orelse))
+        if isinstance(one, ir.Assign)
+    )
+    return any(isinstance(value, ir.Var) and value.name == loop.target for value in kept)
 
 
 def changes(block: Iterable[ir.Stmt]) -> set[str]:

@@ -270,6 +270,21 @@ def test_numbas_loops_step_in_64_bits_and_one_that_is_unrolled_whole_has_no_indi
     assert found == in_each(**counts, place_int32=30 + 8 * (10 + 5 + 2))
 
 
+def test_a_counter_that_a_branch_of_numbas_keeps_has_indices():
+    """Without `at = k` only the place of b[i] takes 7 operations."""
+
+    @cuda.jit
+    def place(a, b, n):
+        i = cuda.grid(1)
+        at = 0
+        for k in range(4):
+            if a[k] < n:
+                at = k
+        b[i] = at
+
+    assert operations(place, WHOLE, WHOLE, 7)["place int32"] == [7 + 4 * (10 + 5 + 2)] * 2
+
+
 def test_a_loop_of_numbas_whose_counter_is_not_used_tests_once_in_four_trips():
     @cuda.jit
     def again(a, b, n):
