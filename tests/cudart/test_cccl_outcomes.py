@@ -83,6 +83,8 @@ def test_the_text_has_the_numbers_of_the_outcomes():
     seconds = sorted(one["seconds"] for one in large)
     assert f"between {seconds[0]} and {seconds[-1]} seconds" in text
     assert all(LARGE in one["right"] for one in large)
+    both = [one for one in large if LARGE in one["engines"] and LARGE in one["checker"]]
+    assert f"{algorithms(both)} of these were checked there, too, and ran on both engines" in text
     assert [one["case"] for one in CASES if one["findings"]] == FINDINGS
 
 
