@@ -66,8 +66,8 @@ class Cached(HMM):
     shared_time
         Time units of a stage of a shared memory.
     miss_latency, spread_latency, cross_latency
-        The least delay of a request that read from memory, and what each halving of the lines that
-        aren't there yet adds; or else the delay of one that read from the other half.
+        The least delay of a request that read from memory, and about what each doubling of its
+        lines adds; or else the delay of one that read from the other half.
     capacity, ways, halves, fetch
         Places of the cache (0: no cache), lines of a set, halves (1 or 2), sectors that a miss
         fetches.

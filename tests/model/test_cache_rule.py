@@ -233,6 +233,23 @@ def test_the_last_of_several_lines_decides_when_a_request_completes():
     assert [*found] == [119 + 1, 2119 + 2, 1119 + 3, 3119 + 4, 19 + 5]
 
 
+def test_the_banks_of_words_and_of_tags_decide_what_a_hit_takes():
+    """8 lines: all missing; then their words in one bank; 6 missing; then words in 8 banks.
+
+    In the last read the tags of three lines are in bank 0.
+    """
+    one = machine(own_capacity=1 << 10, own_ways=16)
+    assert [cache.spread(line, 4) for line in range(8)] == [0, 2, 0, 3, 1, 0, 2, 1]
+    state = cache.listed(new_state(one.cache, one))
+    in_one = [4 * line for line in range(8)], [1] * 8
+    apart = [4 * line + line // 2 for line in range(8)], [1 + line % 2 for line in range(8)]
+    found = []
+    for sectors, places in (in_one, in_one, apart, apart):
+        cache.serve(one.cache, state, 0, 0, OWN_READ, 1, sectors, places, 0, 8)
+        found.append(state.items[cache.AT_PORT])
+    assert found == [8, 8, 6, 3]
+
+
 def test_near_lines_share_a_slice():
     """Without bits 0 and 2, lines 0, 1, 4 and 5 are in one slice."""
     one = machine(slices=64, near=5).cache
